@@ -69,10 +69,8 @@ def grad(
     edges = [(x.node._node, x.output_nr) if isinstance(x, GradientEdge) else x._edge() for x in inputs]
     for i, edge in enumerate(edges):
         if edge is None:
-            raise GraphError(
-                tr("One of the differentiated Tensors does not require grad (inputs[{}])", i),
-                "x.requires_grad_() before it is used",
-            )
+            cause = tr("One of the differentiated Tensors does not require grad (inputs[{}])", i)
+            raise GraphError(cause, "x.requires_grad_() before it is used")
     if modes.batching or modes.one_by_one:
         retain_graph = True  # PyTorch walks once for all examples
     found = _of_all_examples(outputs, gradients, edges) if modes.batching and not create_graph else None

@@ -300,10 +300,8 @@ class _UserOp:
             return grad
         shape, dtype = self.shapes[1][i]
         if grad.is_complex() and dtype.kind != "c":
-            raise GraphError(
-                tr("Function {}Backward returned a complex gradient at index {} for a real input", self.name, i),
-                "return gradient.real",
-            )
+            cause = tr("Function {}Backward returned a complex gradient at index {} for a real input", self.name, i)
+            raise GraphError(cause, "return gradient.real")
         if grad._array.shape == shape:
             return grad
         try:

@@ -139,10 +139,8 @@ class set_grad_enabled(_Switch):  # noqa: N801
 
     def __init__(self, mode: bool):
         if type(mode) is not bool:
-            raise ArgumentTypeError(
-                tr("{}(): argument 'enabled' must be bool, not {}", type(self).__name__, type(mode).__name__),
-                f"{type(self).__name__}(True)",
-            )
+            cause = tr("{}(): argument 'enabled' must be bool, not {}", type(self).__name__, type(mode).__name__)
+            raise ArgumentTypeError(cause, f"{type(self).__name__}(True)")
         self._before = [{self._switched: getattr(modes, self._switched)}]
         self._values = {self._switched: mode}
         setattr(modes, self._switched, mode)

@@ -55,10 +55,8 @@ class use(ContextDecorator):
         found = _operations()
         self.op = found.get(self.name) or found.get(self.name.removesuffix(BACKWARD))
         if self.op is None or self.op.view:
-            raise ArgumentError(
-                tr("use: no operation of badak that can be replaced is called {!r}", self.name),
-                "badak.use(my_function, 'softmax') names the operation; badak source softmax shows it",
-            )
+            cause = tr("use: no operation of badak that can be replaced is called {!r}", self.name)
+            raise ArgumentError(cause, "badak.use(my_function, 'softmax') names the operation; badak source softmax shows it")
         self.is_backward = self.name not in found
         self.calls = 0
         self._before: list[dict] = []

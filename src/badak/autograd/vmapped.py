@@ -37,10 +37,8 @@ def of_examples(function, level, args, kwargs) -> Any:
     with batching.around(level):
         made = function.vmap(VmapInfo(level.size, level.randomness), dims, *full, **kwargs)
     if not isinstance(made, tuple) or len(made) != 2:
-        raise GraphError(
-            tr("Expected the vmap staticmethod of {} to return a tuple of two, (output, out_dims)", function.__name__),
-            "return y, 0",
-        )
+        cause = tr("Expected the vmap staticmethod of {} to return a tuple of two, (output, out_dims)", function.__name__)
+        raise GraphError(cause, "return y, 0")
     return _placed(*made, level)
 
 

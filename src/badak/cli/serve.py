@@ -33,10 +33,8 @@ def run_serve(
     limits = Limits(**given(DEFAULTS, values))
     key = key_of(api_key_file)
     if key is None and host not in LOCAL and not no_api_key:
-        raise ArgumentError(
-            tr("--host {} lets other machines ask, and there is no key", host),
-            tr("{}=... in the environment, or --api-key-file FILE; --no-api-key lets everybody ask", KEY),
-        )
+        cause = tr("--host {} lets other machines ask, and there is no key", host)
+        raise ArgumentError(cause, tr("{}=... in the environment, or --api-key-file FILE; --no-api-key lets everybody ask", KEY))
     if key is not None and no_api_key:
         raise ArgumentError(
             "a key is given, and --no-api-key", tr("leave out the one or the other; the key is {} or --api-key-file", KEY)

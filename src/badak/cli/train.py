@@ -117,10 +117,8 @@ def open_run(kind: str, preset: str | None, run: str | None, resume: str | None,
     asked = [name for name, value in {"preset": preset, "run": run, **values}.items() if value is not None]
     for name in asked:
         if name not in changing:
-            raise ArgumentError(
-                tr("--resume goes on with the settings of {}; got {} too", resume, flag(name)),
-                tr("leave it out: with --resume only {} may change", ", ".join(map(flag, changing))),
-            )
+            cause = tr("--resume goes on with the settings of {}; got {} too", resume, flag(name))
+            raise ArgumentError(cause, tr("leave it out: with --resume only {} may change", ", ".join(map(flag, changing))))
     there = Run.open(resume)
     if there.setup.experiment != kind:
         raise ArgumentError(tr("{} is a run of {}", resume, there.made_by()), there.resuming())

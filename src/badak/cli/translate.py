@@ -29,10 +29,8 @@ def run_translate(
     TranslateConfig(**asked)  # refused before a model is read
     references = None if reference is None else read_lines(Path(reference))
     if references is not None and len(references) != len(sentences):
-        raise ArgumentError(
-            tr("{} has {:,} lines for {:,} sentences", reference, len(references), len(sentences)),
-            "a translation in each line, in order",
-        )
+        cause = tr("{} has {:,} lines for {:,} sentences", reference, len(references), len(sentences))
+        raise ArgumentError(cause, "a translation in each line, in order")
     if show is not None and len(sentences) != 1:
         raise ArgumentError(tr("--show draws one sentence; got {:,}", len(sentences)), "badak translate RUN 'a sentence' --show")
     translator = load_translator(run, precision)

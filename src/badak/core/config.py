@@ -46,10 +46,8 @@ def word(name: str, words: tuple[str, ...], unset: str) -> str | None:
     asked = os.environ.get(f"BADAK_{name}", "").strip().lower()
     if asked and asked not in words:
         expected = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise ArgumentError(
-            tr("BADAK_{}: expected {}; got {!r}", name, expected, asked[:40]),
-            tr("BADAK_{}={}, or leave it unset: {}", name, words[1], unset),
-        )
+        cause = tr("BADAK_{}: expected {}; got {!r}", name, expected, asked[:40])
+        raise ArgumentError(cause, tr("BADAK_{}={}, or leave it unset: {}", name, words[1], unset))
     return asked or None
 
 

@@ -130,10 +130,8 @@ def new_shared(count: int) -> np.ndarray:
         os.truncate(file, max(count, 1))
         return map_shared(file, count)
     except OSError as error:
-        raise StateError(
-            tr("share_memory_: the system gives no {:,} bytes of shared memory ({})", count, error.strerror),
-            "ulimit -n 4096, where too many files are open: each tensor takes two; or share fewer",
-        ) from error
+        cause = tr("share_memory_: the system gives no {:,} bytes of shared memory ({})", count, error.strerror)
+        raise StateError(cause, "ulimit -n 4096, where too many files are open: each tensor takes two; or share fewer") from error
 
 
 def is_shared(array: Any) -> bool:

@@ -52,18 +52,14 @@ def _of_folder(place: Path, source: str, target: str) -> Corpus:
     stems = _stems(place, source), _stems(place, target)
     for language, found in zip((source, target), stems):
         if "train" not in found:
-            raise ArgumentError(
-                tr("{}: no file train.{}", place, language),
-                _languages_of(place) or tr("name the files train.{} and train.{}", source, target),
-            )
+            cause = tr("{}: no file train.{}", place, language)
+            raise ArgumentError(cause, _languages_of(place) or tr("name the files train.{} and train.{}", source, target))
     notes: list[str] = []
     both = {name: (path, stems[1][name]) for name, path in stems[0].items() if name in stems[1]}
     valid = next((name for name in HELD_OUT if name in both), None)
     if valid is None:
-        raise ArgumentError(
-            tr("{}: no files val.{} and val.{} to test with", place, source, target),
-            "put some hundred pairs that are not in the training files there",
-        )
+        cause = tr("{}: no files val.{} and val.{} to test with", place, source, target)
+        raise ArgumentError(cause, "put some hundred pairs that are not in the training files there")
     tests = {name: _read_two(*paths, notes) for name, paths in sorted(both.items()) if name.startswith("test")}
     return Corpus(_read_two(*both["train"], notes), _read_two(*both[valid], notes), tests, notes)
 
@@ -83,18 +79,14 @@ def _read_two(first: Path, second: Path, notes: list[str]) -> Pairs:
     """The pairs of two files, line by line; lines that are empty in both are left out."""
     left, right = read_lines(first), read_lines(second)
     if len(left) != len(right):
-        raise FileError(
-            tr("{} has {:,} lines, {} has {:,}", first, len(left), second.name, len(right)),
-            "each line of the one must be the translation of the same line of the other",
-        )
+        cause = tr("{} has {:,} lines, {} has {:,}", first, len(left), second.name, len(right))
+        raise FileError(cause, "each line of the one must be the translation of the same line of the other")
     pairs = list(zip(left, right))
     for number, (a, b) in enumerate(pairs, start=1):
         if bool(a) != bool(b):
             empty, full = (first, second) if b else (second, first)
-            raise FileError(
-                tr("{}: line {} is empty, where {} has {}", empty, number, full.name, shown(a or b)),
-                "write the translation there, or remove the line from both files",
-            )
+            cause = tr("{}: line {} is empty, where {} has {}", empty, number, full.name, shown(a or b))
+            raise FileError(cause, "write the translation there, or remove the line from both files")
     kept = [pair for pair in pairs if pair[0]]
     if len(kept) < len(pairs):
         notes.append(

@@ -47,18 +47,14 @@ def collate(batch, *, collate_fn_map=None):
                 tr("default_collate: {} and {} in one batch", type(first), type(odd)), "examples of one kind, or collate_fn"
             )
         if not named and any(len(one) != len(first) for one in batch):
-            raise ShapeError(
-                tr("each element in list of batch should be of equal size; got lengths {}", sorted({len(one) for one in batch})),
-                "pad the examples, or pass collate_fn",
-            )
+            cause = tr("each element in list of batch should be of equal size; got lengths {}", sorted({len(one) for one in batch}))
+            raise ShapeError(cause, "pad the examples, or pass collate_fn")
         members = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch)]
         if isinstance(first, tuple):
             return type(first)(*members) if named else members
         return _sequence_like(first, members)
-    raise ArgumentTypeError(
-        tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", type(first)),
-        "pass collate_fn, a function from a list of examples to a batch",
-    )
+    cause = tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", type(first))
+    raise ArgumentTypeError(cause, "pass collate_fn, a function from a list of examples to a batch")
 
 
 def _mapping_like(original, values: dict):
@@ -111,10 +107,8 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
 def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     """Arrays of one shape as one tensor; arrays of strings or objects are refused."""
     if batch[0].dtype.kind in "SUO":
-        raise ArgumentTypeError(
-            tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", batch[0].dtype),
-            "convert the array to numbers first",
-        )
+        cause = tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", batch[0].dtype)
+        raise ArgumentTypeError(cause, "convert the array to numbers first")
     _need_equal_shapes(batch)
     return _tensor(np.stack(batch))
 

@@ -190,18 +190,14 @@ def _not_read(path: Path, begun: int, at: int, error: csv.Error) -> FileError:
         return _open_quote(path, begun, tr("never closes"))
     if "expected after" in said:
         where = tr("line {}", begun) if at <= begun else tr("lines {} to {}", begun, at)
-        return FileError(
-            tr("{}: {}: a quote closes in the middle of a field", path, where),
-            'write a quote within quotes twice (""), or --no-quotes where quotes are characters like others',
-        )
+        cause = tr("{}: {}: a quote closes in the middle of a field", path, where)
+        return FileError(cause, 'write a quote within quotes twice (""), or --no-quotes where quotes are characters like others')
     return FileError(tr("{}: line {}: no row of a table ({})", path, at, one_line(said)), "fix that line")
 
 
 def _open_quote(path: Path, line: int, what: str) -> FileError:
-    return FileError(
-        tr("{}: line {}: the quote that opens there {}", path, line, what),
-        "close it, or --no-quotes where quotes are characters like others",
-    )
+    cause = tr("{}: line {}: the quote that opens there {}", path, line, what)
+    return FileError(cause, "close it, or --no-quotes where quotes are characters like others")
 
 
 def expect_numbers(table: Table, column: int, rows: Iterable[int]) -> None:
@@ -209,10 +205,8 @@ def expect_numbers(table: Table, column: int, rows: Iterable[int]) -> None:
     for i in rows:
         field = table.rows[i][column]
         if not is_number(field) or not math.isfinite(float(field)):
-            raise FileError(
-                tr("{}: line {}: {} is no number ({})", table.path, table.lines[i], shown(field), table.name_of(column)),
-                "fix that line, name another --label-column, or --task classification",
-            )
+            cause = tr("{}: line {}: {} is no number ({})", table.path, table.lines[i], shown(field), table.name_of(column))
+            raise FileError(cause, "fix that line, name another --label-column, or --task classification")
 
 
 def one_spelling(labels: list[str], known: Iterable[str] = ()) -> list[str]:

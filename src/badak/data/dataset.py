@@ -169,10 +169,8 @@ class Subset(Dataset[T_co]):
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         own = type(self)
         if own.__getitem__ is not Subset.__getitem__ and own.__getitems__ is Subset.__getitems__:
-            raise NotSupportedError(
-                tr("{} overrides __getitem__ but not __getitems__", own.__name__),
-                "def __getitems__(self, indices): return [self[i] for i in indices]",
-            )
+            cause = tr("{} overrides __getitem__ but not __getitems__", own.__name__)
+            raise NotSupportedError(cause, "def __getitems__(self, indices): return [self[i] for i in indices]")
         self.dataset, self.indices = dataset, indices
 
     def __getitem__(self, idx):

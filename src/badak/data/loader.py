@@ -361,10 +361,8 @@ def _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last
     if isinstance(dataset, IterableDataset):
         for name, value in (("shuffle", shuffle or None), ("sampler", sampler), ("batch_sampler", batch_sampler)):
             if value is not None:
-                raise ArgumentError(
-                    tr("DataLoader with IterableDataset: expected unspecified {} option, but got {}={}", name, name, value),
-                    "order the examples in the dataset's __iter__",
-                )
+                cause = tr("DataLoader with IterableDataset: expected unspecified {} option, but got {}={}", name, name, value)
+                raise ArgumentError(cause, "order the examples in the dataset's __iter__")
     if sampler is not None and shuffle:
         raise ArgumentError("sampler option is mutually exclusive with shuffle", "shuffle=False")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
@@ -399,8 +397,6 @@ def _context(value, num_workers):
             )
         return multiprocessing.get_context(value)
     if not isinstance(value, BaseContext):
-        raise ArgumentTypeError(
-            tr("multiprocessing_context option should be a valid context object or a string; got {!r}", value),
-            "multiprocessing_context='spawn'",
-        )
+        cause = tr("multiprocessing_context option should be a valid context object or a string; got {!r}", value)
+        raise ArgumentTypeError(cause, "multiprocessing_context='spawn'")
     return value

@@ -114,7 +114,5 @@ def _download(name: str, log: Callable[[str], None]) -> Path:
             return Path(pooch.retrieve(mirror + name, f"sha256:{_SHA256[name]}", name, folder, downloader=fetch))
         except Exception as error:  # requests' many, a wrong checksum, a full disk: the next mirror may do
             causes.append(f"{mirror} ({type(error).__name__})")
-    raise FileError(
-        tr("MNIST could not be downloaded: {} from {}", name, ", ".join(causes)),
-        tr("put the four files ({}) into {}, or name their folder with --data", ", ".join(_SHA256), folder),
-    )
+    cause = tr("MNIST could not be downloaded: {} from {}", name, ", ".join(causes))
+    raise FileError(cause, tr("put the four files ({}) into {}, or name their folder with --data", ", ".join(_SHA256), folder))

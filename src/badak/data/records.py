@@ -45,10 +45,8 @@ def read_records(path: str | os.PathLike, text: str = "", pair: str = "", header
     if name.endswith(LINES + WHOLE):
         return _records(place, _objects(place, name.endswith(WHOLE), text, pair))
     if text or pair:
-        raise ArgumentError(
-            tr("{}: a file of lines has no column {}", place, shown(text or pair)),
-            tr("a file that ends with {}", ", ".join(TABLES + LINES)),
-        )
+        cause = tr("{}: a file of lines has no column {}", place, shown(text or pair))
+        raise ArgumentError(cause, tr("a file that ends with {}", ", ".join(TABLES + LINES)))
     return lines_of(place, read_text(place))
 
 

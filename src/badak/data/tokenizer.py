@@ -364,10 +364,8 @@ def _asked(where: str) -> Iterator[None]:
     except (BadakError, KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit):
         raise
     except BaseException as error:
-        raise ArgumentError(
-            tr("{}: this tokenizer cannot do that to the text ({})", where, line(str(error))),
-            "another text, or the tokenizer of another model",
-        ) from None
+        cause = tr("{}: this tokenizer cannot do that to the text ({})", where, line(str(error)))
+        raise ArgumentError(cause, "another text, or the tokenizer of another model") from None
 
 
 @contextmanager

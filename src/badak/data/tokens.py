@@ -154,10 +154,8 @@ def expect_free(place: Path) -> None:
             return
     there = [name for name in (ABOUT, FILE, IDS, ENDS, "config.json") if os.path.lexists(place / name)]
     if there:
-        raise ArgumentError(
-            tr("{}: {} of something else would be in one folder with tokens, or written over", place, " and ".join(there)),
-            "a folder of its own for the tokens, such as tokens/",
-        )
+        cause = tr("{}: {} of something else would be in one folder with tokens, or written over", place, " and ".join(there))
+        raise ArgumentError(cause, "a folder of its own for the tokens, such as tokens/")
 
 
 def _tell_about(place: Path, said: dict[str, Any]) -> None:

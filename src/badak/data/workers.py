@@ -235,10 +235,8 @@ class WorkerPool:
         process.join(_PATIENCE)
         code = process.exitcode
         how = tr("was killed by signal {}", -code) if code is not None and code < 0 else tr("ended with exit code {}", code)
-        raise WorkerError(
-            tr("DataLoader worker {} (pid {}) {}", worker, process.pid, how),
-            "num_workers=0 shows the error where it happens; signal 9 often means too little memory",
-        )
+        cause = tr("DataLoader worker {} (pid {}) {}", worker, process.pid, how)
+        raise WorkerError(cause, "num_workers=0 shows the error where it happens; signal 9 often means too little memory")
 
     def close(self, patience: float = _PATIENCE) -> None:
         """End all workers: ask, wait for as long as `patience` seconds, then terminate."""

@@ -290,16 +290,12 @@ def _same(x: np.ndarray, others: list[np.ndarray], where: str) -> None:
     """Raise ShapeError where the tensors of a list are not like this one."""
     for i, other in enumerate(others):
         if other.shape != x.shape or other.dtype != x.dtype:
-            raise ShapeError(
-                tr("{}: number {} of the list is {}, the tensor {}", where, i, says(other), says(x)),
-                "tensors of one shape and dtype",
-            )
+            cause = tr("{}: number {} of the list is {}, the tensor {}", where, i, says(other), says(x))
+            raise ShapeError(cause, "tensors of one shape and dtype")
 
 
 def _whole(whole: np.ndarray, part: np.ndarray, n: int, name: str, of: str) -> None:
     """Raise ShapeError where `whole` is not n of these parts."""
     if whole.size != n * part.size or whole.dtype != part.dtype:
-        raise ShapeError(
-            tr("{} is {}; {} is {}, for {} ranks", name, says(whole), of, says(part), n),
-            tr("{} numbers of {}", n * part.size, part.dtype),
-        )
+        cause = tr("{} is {}; {} is {}, for {} ranks", name, says(whole), of, says(part), n)
+        raise ShapeError(cause, tr("{} numbers of {}", n * part.size, part.dtype))

@@ -76,10 +76,8 @@ class Agreement:
                 "call the same collectives in the same order on every rank, with the same shapes and dtypes",
             )
         if self.fits is not None and not self.fits(lines):
-            raise DistBackendError(
-                tr("collective no. {} of {} does not fit together: {}", self.n, group.called, _by_rank(lines, group.ranks)),
-                "what rank i sends to rank j must be what rank j takes from rank i",
-            )
+            cause = tr("collective no. {} of {} does not fit together: {}", self.n, group.called, _by_rank(lines, group.ranks))
+            raise DistBackendError(cause, "what rank i sends to rank j must be what rank j takes from rank i")
 
 
 def _packed(line: str) -> np.ndarray:

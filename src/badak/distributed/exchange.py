@@ -70,8 +70,6 @@ def _splits(x: np.ndarray, sizes, group: ProcessGroup, name: str) -> list[int]:
     rows, n = (x.shape[0] if x.ndim else 1), group.size()
     made = [rows // n] * n if not sizes else [int(size) for size in sizes]
     if len(made) != n or sum(made) != rows or min(made) < 0:
-        raise ShapeError(
-            tr("all_to_all_single: {} has {} rows, which {} does not split over {} ranks", name, rows, made, n),
-            tr("{}_split_sizes with one number for each rank, {} together", name, rows),
-        )
+        cause = tr("all_to_all_single: {} has {} rows, which {} does not split over {} ranks", name, rows, made, n)
+        raise ShapeError(cause, tr("{}_split_sizes with one number for each rank, {} together", name, rows))
     return made

@@ -45,10 +45,8 @@ class GradBucket:
 def one_tensor(found: Any, buffer: Tensor) -> Tensor:
     """The values of a bucket that a hook gave. Raises ArgumentTypeError or ShapeError for anything else."""
     if not isinstance(found, Tensor):
-        raise ArgumentTypeError(
-            tr("DistributedDataParallel: the communication hook gave a {} for a bucket", type(found).__name__),
-            "a future of a tensor with the values of bucket.buffer()",
-        )
+        cause = tr("DistributedDataParallel: the communication hook gave a {} for a bucket", type(found).__name__)
+        raise ArgumentTypeError(cause, "a future of a tensor with the values of bucket.buffer()")
     if found._array.size != buffer._array.size:
         raise ShapeError(
             tr("DistributedDataParallel: the communication hook gave {} values for a bucket of {}", found._array.size,

@@ -210,10 +210,8 @@ def _place(size: int, rank: int) -> Place:
         refuse_one_of_many("init_process_group")
     wanted = size if size > 0 else int(os.environ.get("WORLD_SIZE", here.size))
     if wanted != here.size and here.size == 1:
-        raise ArgumentError(
-            tr("init_process_group: a world of {} ranks, but this process was started alone", wanted),
-            tr("badak launch -n {} SCRIPT, or mpirun -n {} badak run SCRIPT", wanted, wanted),
-        )
+        cause = tr("init_process_group: a world of {} ranks, but this process was started alone", wanted)
+        raise ArgumentError(cause, tr("badak launch -n {} SCRIPT, or mpirun -n {} badak run SCRIPT", wanted, wanted))
     if wanted != here.size:
         raise ArgumentError(
             tr("init_process_group: a world of {} ranks, but {} were started", wanted, here.size), f"world_size={here.size}"

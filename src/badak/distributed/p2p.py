@@ -115,10 +115,8 @@ def _take(group: ProcessGroup, tensor: Tensor, x: np.ndarray, source: int, tag: 
     made = np.empty(status.Get_count(MPI.BYTE), np.uint8)
     yield [message.Irecv(made)]
     if said != says(x) and (made.size != x.nbytes or said.split(" ")[0] != str(x.dtype)):
-        raise DistBackendError(
-            tr("recv from rank {}: it has sent {}, this rank expects {}", group.ranks[sender], said, says(x)),
-            "tensors of the same shape and dtype on both sides",
-        )
+        cause = tr("recv from rank {}: it has sent {}, this rank expects {}", group.ranks[sender], said, says(x))
+        raise DistBackendError(cause, "tensors of the same shape and dtype on both sides")
     put(tensor, made.view(x.dtype), "recv")
     return group.ranks[sender]
 

@@ -124,16 +124,12 @@ def refuse_one_of_many(what: str) -> None:
         return
     tasks = os.environ.get("SLURM_NTASKS", "")
     if "SLURM_STEP_ID" not in os.environ and tasks.isdigit() and int(tasks) > 1:
-        raise StateError(
-            tr("{}: a world of one, but Slurm has {} tasks for this job (SLURM_NTASKS={})", what, tasks, tasks),
-            way_to_start("Slurm", tasks) + _ALONE,
-        )
+        cause = tr("{}: a world of one, but Slurm has {} tasks for this job (SLURM_NTASKS={})", what, tasks, tasks)
+        raise StateError(cause, way_to_start("Slurm", tasks) + _ALONE)
     hosts = next((os.environ[name] for name in _HOSTS if name in os.environ), "")
     if os.environ.get("K_MPI_JOB_ROLE") == "launcher" and hosts:  # Kubernetes' MPI operator
-        raise StateError(
-            tr("{}: a world of one, in the launcher of an MPIJob whose workers stand in {}", what, hosts[:200]),
-            tr("badak launch -n N --hosts {} SCRIPT, or mpirun -n N badak run SCRIPT", hosts[:200]) + _ALONE,
-        )
+        cause = tr("{}: a world of one, in the launcher of an MPIJob whose workers stand in {}", what, hosts[:200])
+        raise StateError(cause, tr("badak launch -n N --hosts {} SCRIPT, or mpirun -n N badak run SCRIPT", hosts[:200]) + _ALONE)
 
 
 def claims(starters: tuple[tuple[str, ...], ...], env: Mapping[str, str]) -> list[Claim]:

@@ -161,10 +161,8 @@ class Reducer:
         self.began = True
         bucket = self.of[id(p)]
         if bucket.work is not None:
-            raise GraphError(
-                tr("DistributedDataParallel: a parameter of shape {} got a gradient when its sum had begun", tuple(p.shape)),
-                "call backward() once for each forward, and not within another backward",
-            )
+            cause = tr("DistributedDataParallel: a parameter of shape {} got a gradient when its sum had begun", tuple(p.shape))
+            raise GraphError(cause, "call backward() once for each forward, and not within another backward")
         bucket.ready.add(id(p))
         if self.overlaps and modes.walking == 1:
             with self._or_nothing():

@@ -252,10 +252,8 @@ def _seconds(timeout: Any, where: str, unset: float) -> float:
     if timeout is None:
         return unset
     if isinstance(timeout, bool) or not isinstance(timeout, timedelta | int | float):
-        raise ArgumentTypeError(
-            tr("{}: expected timeout to be a datetime.timedelta, or seconds; got {}", where, type(timeout).__name__),
-            "timeout=timedelta(minutes=5)",
-        )
+        cause = tr("{}: expected timeout to be a datetime.timedelta, or seconds; got {}", where, type(timeout).__name__)
+        raise ArgumentTypeError(cause, "timeout=timedelta(minutes=5)")
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
     if math.isnan(seconds) or seconds < 0:
         raise ArgumentError(tr("{}: expected timeout >= 0; got {}", where, timeout), "timeout=timedelta(minutes=5)")

@@ -21,10 +21,8 @@ class ConstraintRegistry:
             return lambda factory: self.register(constraint, factory)
         kind = type(constraint) if isinstance(constraint, Constraint) else constraint
         if not isinstance(kind, type) or not issubclass(kind, Constraint):
-            raise ArgumentTypeError(
-                tr("Expected constraint to be either a Constraint subclass or instance, but got {}", constraint),
-                "constraints.positive",
-            )
+            cause = tr("Expected constraint to be either a Constraint subclass or instance, but got {}", constraint)
+            raise ArgumentTypeError(cause, "constraints.positive")
         self._registry[kind] = factory
         return factory
 

@@ -44,10 +44,8 @@ class MultivariateNormal(Distribution):
         if matrix.dim() < 2:
             raise ArgumentError(tr("{} must be at least two-dimensional, with optional leading batch dimensions", name), None)
         if matrix.shape[-2:] != (loc.shape[-1],) * 2:
-            raise ShapeError(
-                tr("{} of shape {} does not fit loc of shape {}", name, tuple(matrix.shape), tuple(loc.shape)),
-                "(..., n, n) and (..., n)",
-            )
+            cause = tr("{} of shape {} does not fit loc of shape {}", name, tuple(matrix.shape), tuple(loc.shape))
+            raise ShapeError(cause, "(..., n, n) and (..., n)")
         batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.__dict__[name], self._given = matrix.expand((*batch, *matrix.shape[-2:])), (name,)
         self.loc = loc.expand((*batch, loc.shape[-1]))

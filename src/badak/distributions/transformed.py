@@ -42,10 +42,8 @@ class TransformedDistribution(Distribution):
         inside, outside = whole.domain.event_dim, whole.codomain.event_dim
         shape, dims = base_distribution.batch_shape + base_distribution.event_shape, len(base_distribution.event_shape)
         if len(shape) < inside:
-            raise ArgumentError(
-                tr("base_distribution needs to have shape with size at least {}, but got {}.", inside, tuple(shape)),
-                "a base with more dims",
-            )
+            cause = tr("base_distribution needs to have shape with size at least {}, but got {}.", inside, tuple(shape))
+            raise ArgumentError(cause, "a base with more dims")
         after = whole.forward_shape(shape)
         wide = whole.inverse_shape(after)
         if Size(wide) != shape:

@@ -38,10 +38,8 @@ class TextEncoder:
         self.model, self.tokenizer, room = model, tokenizer, model.config.context
         self.length = room if length is None else min(whole("TextEncoder", "length", length, least=2), room)
         if len(tokenizer) > model.config.vocab_size:
-            raise ArgumentError(
-                tr("TextEncoder: a tokenizer of {} tokens, a model of {}", len(tokenizer), model.config.vocab_size),
-                "the tokenizer that the model was trained with",
-            )
+            cause = tr("TextEncoder: a tokenizer of {} tokens, a model of {}", len(tokenizer), model.config.vocab_size)
+            raise ArgumentError(cause, "the tokenizer that the model was trained with")
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> "TextEncoder":

@@ -71,10 +71,8 @@ def open_folder(folder: str | os.PathLike, dtype: Any = None) -> TextGenerator:
         )
     tokenizer = Tokenizer.load(place)
     if len(tokenizer) > model.config.vocab_size:
-        raise ArgumentError(
-            tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokenizer), model.config.vocab_size),
-            "the tokenizer that the model was trained with",
-        )
+        cause = tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokenizer), model.config.vocab_size)
+        raise ArgumentError(cause, "the tokenizer that the model was trained with")
     hints = model.hints
     writing, own = hints.generation or {}, own_words(hints.settings)
     size = model.config.vocab_size  # a table that was rounded up has rows without a text
@@ -162,10 +160,8 @@ class Template:
 
     def __init__(self, text: str, marks: dict[str, Any], where: Any):
         if importlib.util.find_spec("jinja2") is None:
-            raise NotSupportedError(
-                tr("{}: a chat template, and jinja2 is not installed", where),
-                'pip install "badak[chat]", or --plain: turns as lines',
-            )
+            cause = tr("{}: a chat template, and jinja2 is not installed", where)
+            raise NotSupportedError(cause, 'pip install "badak[chat]", or --plain: turns as lines')
         self.text, self.marks, self.where = text, marks, where
         self._render(None)
 

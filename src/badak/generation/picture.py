@@ -84,10 +84,8 @@ def _bytes(path: Path) -> io.BytesIO:
 
 def _check_size(file: Image.Image, path: Path) -> None:
     if file.width * file.height > MOST_PIXELS:
-        raise FileError(
-            tr("{}: the picture has {:,} x {:,} pixels; the limit is {:,}", path, file.width, file.height, MOST_PIXELS),
-            fix="make it smaller: 28 x 28 pixels are what the classifier sees",
-        )
+        cause = tr("{}: the picture has {:,} x {:,} pixels; the limit is {:,}", path, file.width, file.height, MOST_PIXELS)
+        raise FileError(cause, fix="make it smaller: 28 x 28 pixels are what the classifier sees")
 
 
 def _reason(error: Exception) -> str:

@@ -176,9 +176,7 @@ def _counted(name: str, hypotheses: Sequence[str], references: Sequence[str], **
     except ImportError:
         raise NotSupportedError("the library sacrebleu is not installed", 'pip install "badak[translate]"') from None
     if len(hypotheses) != len(references):
-        raise ArgumentError(
-            tr("{}: {} translations for {} references", name.lower(), len(hypotheses), len(references)),
-            "a reference for each translation",
-        )
+        cause = tr("{}: {} translations for {} references", name.lower(), len(hypotheses), len(references))
+        raise ArgumentError(cause, "a reference for each translation")
     metric = getattr(sacrebleu.metrics, name)(**settings)
     return metric.corpus_score(list(hypotheses), [list(references)]).score, str(metric.get_signature())

@@ -56,10 +56,8 @@ def expect_known(ends: tuple[int, ...], tokens: int) -> None:
     """Refuse an end mark that the model cannot write."""
     beyond = next((eos for eos in ends if eos >= tokens), None)
     if beyond is not None:
-        raise IndexOutOfRangeError(
-            tr("generate: eos={} is outside of the model's {} tokens", beyond, tokens),
-            "the tokenizer that the model was trained with",
-        )
+        cause = tr("generate: eos={} is outside of the model's {} tokens", beyond, tokens)
+        raise IndexOutOfRangeError(cause, "the tokenizer that the model was trained with")
 
 
 def prompts_of(ids: Any) -> list[Tensor]:
@@ -97,16 +95,12 @@ def expect_answers(model: Module, logits: Tensor) -> None:
     best = logits.detach().numpy().max(axis=-1, initial=-np.inf)
     if not np.isfinite(best).all():
         wrong = best[~np.isfinite(best)][0]
-        raise ArgumentError(
-            tr("generate: {} gave logits whose largest is {}", type(model).__name__, wrong),
-            "weights of a training that has not diverged",
-        )
+        cause = tr("generate: {} gave logits whose largest is {}", type(model).__name__, wrong)
+        raise ArgumentError(cause, "weights of a training that has not diverged")
 
 
 def expect_some_left(logits: Tensor) -> None:
     """Refuse filtered logits (B, V) that leave a row nothing."""
     if not np.isfinite(logits.numpy().max(axis=-1, initial=-np.inf)).all():
-        raise ArgumentError(
-            tr("generate: the filters leave none of the {} tokens", logits.shape[-1]),
-            "a larger no_repeat_ngram_size, or fewer max_new_tokens",
-        )
+        cause = tr("generate: the filters leave none of the {} tokens", logits.shape[-1])
+        raise ArgumentError(cause, "a larger no_repeat_ngram_size, or fewer max_new_tokens")

@@ -53,10 +53,8 @@ class Archive:
 
     def _prefix(self) -> str:
         if any(name.endswith("/constants.pkl") for name in self.entries):
-            raise FileError(
-                tr("{}: a TorchScript archive (of torch.jit.save), which holds code", self.where),
-                "in PyTorch: torch.save(torch.jit.load(path).state_dict(), other_path)",
-            )
+            cause = tr("{}: a TorchScript archive (of torch.jit.save), which holds code", self.where)
+            raise FileError(cause, "in PyTorch: torch.save(torch.jit.load(path).state_dict(), other_path)")
         found = [name for name in self.entries if name.endswith("/data.pkl") and name.count("/") == 1]
         if len(found) != 1:
             raise damaged(self.where, tr("its archive has {} records 'NAME/data.pkl', not one", len(found)))
@@ -96,10 +94,8 @@ class Archive:
     def _check(self, entry: zipfile.ZipInfo) -> None:
         name = entry.filename
         if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
-            raise FileError(
-                tr("{}: its record '{}' is compressed, which torch.save never does", self.where, line(name)),
-                "unpack it and pack it again with: zip -0 -r",
-            )
+            cause = tr("{}: its record '{}' is compressed, which torch.save never does", self.where, line(name))
+            raise FileError(cause, "unpack it and pack it again with: zip -0 -r")
         if entry.flag_bits & 1:
             raise damaged(self.where, tr("its record '{}' is encrypted", line(name)))
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/"):
@@ -159,10 +155,8 @@ def write_to(f: Any, write: Callable[[Any], object]) -> None:
             f.write(whole.getbuffer())
         getattr(f, "flush", lambda: None)()  # a file of somebody's own may wait for it, as for PyTorch's
     else:
-        raise ArgumentTypeError(
-            tr("save: expected 'f' to be a path or a file with a write method; got {}", type(f).__name__),
-            "badak.save(obj, 'model.pt')",
-        )
+        cause = tr("save: expected 'f' to be a path or a file with a write method; got {}", type(f).__name__)
+        raise ArgumentTypeError(cause, "badak.save(obj, 'model.pt')")
 
 
 def record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:

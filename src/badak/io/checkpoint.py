@@ -119,10 +119,8 @@ def _decode(folder: Path, index: dict[str, Any], part: str, tensors: Mapping[str
 
     def get(name: str) -> Tensor:
         if name not in tensors:
-            raise FileError(
-                tr("{}: names the tensor {!r}, which {} does not have", where, str(name)[:80], OPTIMIZER),
-                "restore both from one copy",
-            )
+            cause = tr("{}: names the tensor {!r}, which {} does not have", where, str(name)[:80], OPTIMIZER)
+            raise FileError(cause, "restore both from one copy")
         return tensors[name]
 
     try:
@@ -181,10 +179,8 @@ def finish(folder: str | os.PathLike) -> None:
 def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / INDEX
     if not path.exists() and (folder / MODEL).exists():
-        raise FileError(
-            tr("{}: no such file, but {} is there", path, MODEL),
-            "restore it from a copy, or move the weights to another folder to start again",
-        )
+        cause = tr("{}: no such file, but {} is there", path, MODEL)
+        raise FileError(cause, "restore it from a copy, or move the weights to another folder to start again")
     index = unseal(path, tr("restore it from a copy, or start the run again"))
     if index.get("format") != FORMAT:
         raise _broken(path, tr("expected format {!r}; got {!r}", FORMAT, str(index.get("format"))[:80]))
@@ -210,10 +206,8 @@ def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor
         raise FileError(
             tr("{}: no such file, but {} (step {}) needs it", path, INDEX, index["step"]), "restore the folder from a copy"
         )
-    raise FileError(
-        tr("{}: damaged, or of another step than {} (step {}): {}", path, INDEX, index["step"], mismatch(path, said)),
-        tr("restore {} and {} from one copy of the folder", name, INDEX),
-    )
+    cause = tr("{}: damaged, or of another step than {} (step {}): {}", path, INDEX, index["step"], mismatch(path, said))
+    raise FileError(cause, tr("restore {} and {} from one copy of the folder", name, INDEX))
 
 
 def _broken(path: Path, what: str) -> FileError:

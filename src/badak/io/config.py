@@ -78,10 +78,8 @@ def from_dict(cls: type[T], table: Any, where: str | os.PathLike) -> T:
     made = _from_table(cls, table, "", problems)
     if problems:
         more = f"; and {len(problems) - PROBLEMS:,} more" if len(problems) > PROBLEMS else ""
-        raise FileError(
-            tr("{}: {}{}", where, tr("; ").join(problems[:PROBLEMS]), more),
-            "restore the file from a copy, or correct what is named",
-        )
+        cause = tr("{}: {}{}", where, tr("; ").join(problems[:PROBLEMS]), more)
+        raise FileError(cause, "restore the file from a copy, or correct what is named")
     return typing.cast(T, made)
 
 
@@ -106,10 +104,8 @@ def parse_json(data: bytes | str, where: str | os.PathLike) -> Any:
     try:
         return json.loads(data, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        raise FileError(
-            tr("{}: not JSON: line {}, column {}: {}", where, error.lineno, error.colno, error.msg),
-            "fix that line, or restore the file from a copy",
-        ) from error
+        cause = tr("{}: not JSON: line {}, column {}: {}", where, error.lineno, error.colno, error.msg)
+        raise FileError(cause, "fix that line, or restore the file from a copy") from error
     except RecursionError as error:
         raise FileError(tr("{}: not JSON: its brackets go too deep", where), "write it again, or restore it from a copy") from error
     except ValueError as error:  # a key twice, a number of thousands of digits, no UTF-8

@@ -167,10 +167,8 @@ def _tensors(cursor: _Cursor, entries: list, alignment: int) -> dict[str, Stored
             raise cursor.broken(tr("{} is there twice", tensor))
         if code not in KINDS:
             known = ", ".join(kind.upper() for kind, _, _ in KINDS.values())
-            raise FileError(
-                tr("{}: {} is of type {}; badak reads {}", cursor.path, tensor, OTHERS.get(code, code), known),
-                "a file of these types alone, which llama-quantize can make",
-            )
+            cause = tr("{}: {} is of type {}; badak reads {}", cursor.path, tensor, OTHERS.get(code, code), known)
+            raise FileError(cause, "a file of these types alone, which llama-quantize can make")
         kind, size, width = KINDS[code]
         if shape[-1] % size or 0 in shape:
             raise cursor.broken(tr("{} {} is not in blocks of {} numbers", tensor, shape, size))

@@ -55,11 +55,8 @@ def _take(handle: int, path: str | os.PathLike, where: str, fix: str) -> bool:
     except OSError as error:
         if error.errno in HELD:
             raise StateError(tr("{}: another training is at work there{}", where, _owner(handle)), fix) from None
-        warn_once(
-            ("no locks", str(path)),
-            tr("{}: this file system has no locks ({}), so a second training there would not be noticed", where, error.strerror),
-            "train one at a time in this folder",
-        )
+        cause = tr("{}: this file system has no locks ({}), so a second training there would not be noticed", where, error.strerror)
+        warn_once(("no locks", str(path)), cause, "train one at a time in this folder")
         return False
     with suppress(OSError):  # only for the message of another process
         _sign(handle)

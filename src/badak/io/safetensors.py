@@ -153,17 +153,13 @@ def _array_of(name: str, value: Any) -> np.ndarray:
     if not isinstance(name, str) or name == "__metadata__":
         raise ArgumentError(tr("save_file: expected names that are strings, and not '__metadata__'; got {!r}", name), "rename it")
     if not isinstance(array, np.ndarray):
-        raise ArgumentError(
-            tr("save_file: expected tensors or NumPy arrays; '{}' is a {}", name, type(value).__name__),
-            "save other values as JSON, or as metadata texts",
-        )
+        cause = tr("save_file: expected tensors or NumPy arrays; '{}' is a {}", name, type(value).__name__)
+        raise ArgumentError(cause, "save other values as JSON, or as metadata texts")
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     if of_numpy(array.dtype).name not in _code_of:
-        raise DTypeError(
-            tr("save_file: '{}' is {}, which the safetensors format does not have", name, array.dtype),
-            "convert it, or store its real and imaginary parts",
-        )
+        cause = tr("save_file: '{}' is {}, which the safetensors format does not have", name, array.dtype)
+        raise DTypeError(cause, "convert it, or store its real and imaginary parts")
     return array
 
 

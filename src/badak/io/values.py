@@ -38,10 +38,8 @@ def encode(value: Any, put: Callable[[str, Any], None], name: str) -> Any:
         return items if type(value) is list else {"$tuple": items}
     if type(value) in (dict, OrderedDict, Counter):
         return _encode_dict(value, put, name)
-    raise ArgumentError(
-        tr("checkpoint: '{}' is a {}, which JSON cannot hold", name, type(value).__name__),
-        "keep numbers, texts, lists, tuples, dicts and tensors in the state",
-    )
+    cause = tr("checkpoint: '{}' is a {}, which JSON cannot hold", name, type(value).__name__)
+    raise ArgumentError(cause, "keep numbers, texts, lists, tuples, dicts and tensors in the state")
 
 
 def _encode_dict(value: dict, put: Callable[[str, Any], None], name: str) -> Any:

@@ -106,10 +106,8 @@ def _decide() -> ModuleType:
 
 def _refuse_reference(where: str) -> None:
     if PORTABLE:
-        raise ArgumentError(
-            tr("{}: the reference kernels multiply by BLAS, whose bits depend on the CPU, and BADAK_PORTABLE=1 is set", where),
-            tr("{}, and the numba kernels", INSTALL),
-        )
+        cause = tr("{}: the reference kernels multiply by BLAS, whose bits depend on the CPU, and BADAK_PORTABLE=1 is set", where)
+        raise ArgumentError(cause, tr("{}, and the numba kernels", INSTALL))
 
 
 def _import_numba() -> ModuleType:

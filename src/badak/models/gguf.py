@@ -136,10 +136,8 @@ def _divisors(theta: float, scaling: RotaryScaling, size: int) -> np.ndarray:
 
 def _write_llama(config: LlamaConfig) -> dict[str, Any]:
     if config.sliding_window and config.sliding_window < config.context:
-        raise ArgumentError(
-            tr("GGUF: llama.cpp gives this architecture no sliding window; the model has one of {}", config.sliding_window),
-            "badak.save(model.state_dict(), path), or save_pretrained(folder)",
-        )
+        cause = tr("GGUF: llama.cpp gives this architecture no sliding window; the model has one of {}", config.sliding_window)
+        raise ArgumentError(cause, "badak.save(model.state_dict(), path), or save_pretrained(folder)")
     scaling = config.rotary_scaling
     linear = {"rope.scaling.type": "linear", "rope.scaling.factor": scaling.factor} if scaling.kind == "linear" else {}
     return {
@@ -177,10 +175,8 @@ def read_model(file: GGUF, where: Any) -> Any:
     name = file.facts.get("general.architecture")
     chosen = ARCHITECTURES.get(name) if isinstance(name, str) else None
     if chosen is None:
-        raise FileError(
-            tr("{}: the architecture is {}; badak reads {}", where, shown(name), ", ".join(ARCHITECTURES)),
-            "llama.cpp reads this file",
-        )
+        cause = tr("{}: the architecture is {}; badak reads {}", where, shown(name), ", ".join(ARCHITECTURES))
+        raise FileError(cause, "llama.cpp reads this file")
     said = Settings({key.removeprefix(f"{chosen.name}."): _decimal(value) for key, value in file.facts.items()})
     said.where = where
     try:

@@ -213,10 +213,8 @@ def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
         return
     layers = len(model.blocks)
     if len(cache) != layers:
-        raise ArgumentError(
-            tr("{}: a cache of {} layers for a model of {}", type(model).__name__, len(cache), layers),
-            fix=f"nn.KeyValueCache({layers}, max_length={cache.max_length})",
-        )
+        cause = tr("{}: a cache of {} layers for a model of {}", type(model).__name__, len(cache), layers)
+        raise ArgumentError(cause, fix=f"nn.KeyValueCache({layers}, max_length={cache.max_length})")
     cache.expect_within(model.config.context, T, complaint)
 
 
@@ -224,11 +222,8 @@ def too_long(length: int, context: int, cache: KeyValueCache | None) -> IndexOut
     """The complaint about a text that does not fit into the context."""
     what = "" if cache is None else tr(", {} of them in the cache", cache._length)
     where = "" if cache is None else tr(" and no cache: every place changes")
-    return IndexOutOfRangeError(
-        tr("GPT: length {} > context {}{}", length, context, what),
-        fix=tr("give the last {} tokens, ids[:, -{}:]{}", context, context, where),
-        code=13,
-    )
+    cause = tr("GPT: length {} > context {}{}", length, context, what)
+    return IndexOutOfRangeError(cause, fix=tr("give the last {} tokens, ids[:, -{}:]{}", context, context, where), code=13)
 
 
 def start(module: nn.Module, std: float) -> None:

@@ -79,10 +79,8 @@ class Settings(dict):
         """Refuse a setting that our model does not have; the first of `known` is the usual one."""
         value = self.get(name, known[0])
         if value not in known:
-            raise FileError(
-                tr("{}: {} is {}; this model knows {}", self.where, line(name), shown(value), ", ".join(map(repr, known))),
-                "transformers reads this folder: badak run SCRIPT",
-            )
+            cause = tr("{}: {} is {}; this model knows {}", self.where, line(name), shown(value), ", ".join(map(repr, known)))
+            raise FileError(cause, "transformers reads this folder: badak run SCRIPT")
 
     def table(self, name: str) -> "Settings":
         """A table of further settings, empty where there is none."""
@@ -131,10 +129,8 @@ class Pretrained(nn.Module):
         chosen = next((one for one in cls.formats if settings.get("model_type") in (one.kind, *one.also)), None)
         if chosen is None:
             known = ", ".join(dict.fromkeys(kind for one in cls.formats for kind in (one.kind, *one.also)))
-            raise FileError(
-                tr("{}: model_type is {}; {} reads {}", settings.where, shown(settings.get("model_type")), cls.__name__, known),
-                "badak.models.from_pretrained(folder) chooses the class",
-            )
+            cause = tr("{}: model_type is {}; {} reads {}", settings.where, shown(settings.get("model_type")), cls.__name__, known)
+            raise FileError(cause, "badak.models.from_pretrained(folder) chooses the class")
         config, tensors = _config(chosen, settings), read_tensors(place)
         size = sum(x.numel() * x.element_size() for x in tensors.values())
         expect_sizes(
@@ -164,10 +160,8 @@ class Pretrained(nn.Module):
             raise ArgumentError(tr("save_pretrained: shard must be 1 or more bytes; got {}", shown(shard)), f"shard={SHARD}")
         short = next((name for name, part in self.named_modules() if isinstance(part, Quantized)), None)
         if short is not None:
-            raise ArgumentError(
-                tr("save_pretrained: {} is quantized, and such a folder holds whole weights", short),
-                "badak quantize MODEL OUT.gguf, or badak.save(model.state_dict(), path)",
-            )
+            cause = tr("save_pretrained: {} is quantized, and such a folder holds whole weights", short)
+            raise ArgumentError(cause, "badak quantize MODEL OUT.gguf, or badak.save(model.state_dict(), path)")
         place, chosen = as_path(folder), _format_of(self)
         tensors = _theirs(self, chosen, dtype)
         stored = {x.dtype for x in tensors.values() if x.is_floating_point()}
@@ -191,10 +185,8 @@ class Pretrained(nn.Module):
         """What is known of the model, with another tokenizer."""
         size, before = len(tokenizer), self.hints
         if size > self.config.vocab_size:
-            raise ArgumentError(
-                tr("save_pretrained: a tokenizer of {:,} tokens, a model of {:,}", size, self.config.vocab_size),
-                "the tokenizer that the model was trained with",
-            )
+            cause = tr("save_pretrained: a tokenizer of {:,} tokens, a model of {:,}", size, self.config.vocab_size)
+            raise ArgumentError(cause, "the tokenizer that the model was trained with")
         ids = token_ids(tokenizer)
         generation = None if before.generation is None else {**before.generation, **{name: ids.get(name) for name in MARKS}}
         return replace(
@@ -255,10 +247,8 @@ def _class_of(settings: Settings) -> type[Pretrained]:
     fits = [(one, cls) for one, cls in kinds if settings.get("model_type") in (one.kind, *one.also)]
     if not fits:
         known = ", ".join(dict.fromkeys(kind for one, _ in kinds for kind in (one.kind, *one.also)))
-        raise FileError(
-            tr("{}: model_type is {}; badak.models reads {}", settings.where, shown(settings.get("model_type")), known),
-            "transformers reads many more: badak run SCRIPT",
-        )
+        cause = tr("{}: model_type is {}; badak.models reads {}", settings.where, shown(settings.get("model_type")), known)
+        raise FileError(cause, "transformers reads many more: badak run SCRIPT")
     same = [cls for one, cls in fits if asked[0] == one.architecture]
     return (same or [fits[0][1]])[0]
 
@@ -369,16 +359,12 @@ def _ours(model: Pretrained, chosen: Format, tensors: dict[str, Tensor], place: 
     wanted = {name for _, names, _ in parts for name in names}
     absent = sorted(wanted - set(tensors))
     if absent:
-        raise FileError(
-            tr("{}: {} of {} tensors are missing: {}", place, len(absent), len(wanted), _some(absent)),
-            tr("a folder of {}, whole", chosen.architecture),
-        )
+        cause = tr("{}: {} of {} tensors are missing: {}", place, len(absent), len(wanted), _some(absent))
+        raise FileError(cause, tr("a folder of {}, whole", chosen.architecture))
     left = sorted(name for name in set(tensors) - wanted - needless if not re.fullmatch(chosen.idle, name))
     if left:
-        raise FileError(
-            tr("{}: {} tensors have no place in {}: {}", place, len(left), type(model).__name__, _some(left)),
-            "transformers reads this folder: badak run SCRIPT",
-        )
+        cause = tr("{}: {} tensors have no place in {}: {}", place, len(left), type(model).__name__, _some(left))
+        raise FileError(cause, "transformers reads this folder: badak run SCRIPT")
     shapes, state = {name: x.shape for name, x in model.state_dict().items()}, {}
     for name, names, turned in parts:
         pieces = [tensors[one].T if turned else tensors[one] for one in names]
@@ -408,10 +394,8 @@ def _alike(x: Tensor, constant: Tensor) -> bool:
 
 def _misshapen(place: Path, name: str, x: Tensor, wanted: tuple[int, ...], turned: bool) -> FileError:
     got, wanted = (tuple(x.T.shape), wanted[::-1]) if turned else (tuple(x.shape), wanted)
-    return FileError(
-        tr("{}: {} is {} where {} asks for {}", place, line(name), got, CONFIG, wanted),
-        tr("the {} that belongs to these tensors", CONFIG),
-    )
+    cause = tr("{}: {} is {} where {} asks for {}", place, line(name), got, CONFIG, wanted)
+    return FileError(cause, tr("the {} that belongs to these tensors", CONFIG))
 
 
 def _some(names: list[str]) -> str:

@@ -245,10 +245,8 @@ def _labels(said: Settings) -> int:
 
 def _write_text(config: TextConfig, kind: str) -> dict[str, Any]:
     if config.pooling != "cls" or not config.pooler:
-        raise ArgumentError(
-            tr("no folder of BertForSequenceClassification can say pooling={!r} with pooler={}", config.pooling, config.pooler),
-            "badak.save(model.state_dict(), path), or a model with pooling='cls' and pooler=True",
-        )
+        cause = tr("no folder of BertForSequenceClassification can say pooling={!r} with pooler={}", config.pooling, config.pooler)
+        raise ArgumentError(cause, "badak.save(model.state_dict(), path), or a model with pooling='cls' and pooler=True")
     names = {str(at): f"LABEL_{at}" for at in range(config.classes)}
     numbers = {name: int(at) for at, name in names.items()}
     problem = "regression" if config.classes == 1 else "single_label_classification"
@@ -270,10 +268,8 @@ def _read_sentence(said: Settings) -> SentenceConfig:
         wanted = [name for name, value in settings.items() if name.startswith("pooling_mode_") and value is True]
         pooling = next((ours for ours, theirs in _POOLING.items() if wanted == [theirs]), "")
         if not pooling:
-            raise FileError(
-                tr("{}: pools by {}; SentenceEncoder knows {}", settings.where, shown(wanted), ", ".join(_POOLING.values())),
-                _ELSEWHERE,
-            )
+            cause = tr("{}: pools by {}; SentenceEncoder knows {}", settings.where, shown(wanted), ", ".join(_POOLING.values()))
+            raise FileError(cause, _ELSEWHERE)
     return SentenceConfig(**_read_bert(said), pooling=pooling, normalize=normalize)
 
 

@@ -26,11 +26,8 @@ def check_sizes(embed_dim: int, num_heads: int) -> None:
         divisors = ", ".join(str(n) for n in range(1, embed_dim + 1) if embed_dim % n == 0)
         below = embed_dim - embed_dim % num_heads
         near = f"{below} or {below + num_heads}" if below else tr("a multiple of it")
-        raise ArgumentError(
-            tr("embed_dim={} is not divisible by num_heads={}", embed_dim, num_heads),
-            tr("num_heads in {{{}}} or embed_dim {}", divisors, near),
-            code=10,
-        )
+        cause = tr("embed_dim={} is not divisible by num_heads={}", embed_dim, num_heads)
+        raise ArgumentError(cause, tr("num_heads in {{{}}} or embed_dim {}", divisors, near), code=10)
 
 
 def check_inputs(attention, query: Tensor, key: Tensor, value: Tensor, padding, mask) -> None:
@@ -99,10 +96,8 @@ def _check_batches(attention, query: Tensor, key: Tensor, value: Tensor, sizes: 
 
 def _check_mask_dtype(name: str, mask: Tensor) -> None:
     if mask._array.dtype.kind not in "bf" and mask.dtype != bool_ and not mask.is_floating_point():
-        raise MaskKindError(
-            tr("only bool and floating types of {} are supported; got {}", name, mask.dtype),
-            tr("{}=({} != 0) if non-zero means hide", name, name),
-        )
+        cause = tr("only bool and floating types of {} are supported; got {}", name, mask.dtype)
+        raise MaskKindError(cause, tr("{}=({} != 0) if non-zero means hide", name, name))
 
 
 def _check_padding(attention, query: Tensor, padding: Tensor, B: int, S: int) -> None:
@@ -169,7 +164,5 @@ def check_cached(attention, query, key, value, padding, mask, need_weights: bool
         axis = 0 if attention.batch_first else 1
         wanted = (query.shape[axis], cache.length + query.shape[1 - axis])
         if query.dim() != 3 or tuple(padding.shape) != wanted:
-            raise AttentionInputError(
-                tr("key_padding_mask {}: with a cache of {} tokens expected {}", tuple(padding.shape), cache.length, wanted),
-                "(batch, tokens read and new)",
-            )
+            cause = tr("key_padding_mask {}: with a cache of {} tokens expected {}", tuple(padding.shape), cache.length, wanted)
+            raise AttentionInputError(cause, "(batch, tokens read and new)")

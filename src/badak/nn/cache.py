@@ -221,10 +221,8 @@ class KeyValueCache:
                 raise _no_history()
             self._keep_beside(layer, k, v, memory, batch_axis)
         elif self._beside[layer] is None:
-            raise ArgumentError(
-                tr("KeyValueCache: layer {} is given a memory, but had none with the first {} tokens", layer, self._length),
-                "cache.rewind(), and the text from its beginning",
-            )
+            cause = tr("KeyValueCache: layer {} is given a memory, but had none with the first {} tokens", layer, self._length)
+            raise ArgumentError(cause, "cache.rewind(), and the text from its beginning")
         elif memory is not self.memory and not self._is_source(memory):
             _expect_same(memory, self.memory)
         return self._beside[layer]
@@ -412,19 +410,15 @@ def _expect_space(cache: KeyValueCache, new: Tensor) -> None:
     """Refuse keys or values (B, H, T, D) that a cache has no space for."""
     start, T = cache._length, new._array.shape[2]
     if start + T > cache.max_length:
-        raise IndexOutOfRangeError(
-            tr("KeyValueCache: length {} + {} new tokens > max_length {}", start, T, cache.max_length),
-            tr("a cache with max_length={}", start + T),
-        )
+        cause = tr("KeyValueCache: length {} + {} new tokens > max_length {}", start, T, cache.max_length)
+        raise IndexOutOfRangeError(cause, tr("a cache with max_length={}", start + T))
 
 
 def _rows_of(cache: KeyValueCache, table: Tensor, tokens: int) -> Tensor:
     start, end = cache._length, cache._length + tokens
     if end > table.shape[0]:
-        raise IndexOutOfRangeError(
-            tr("KeyValueCache: length {} + {} new tokens > the {} rows of a table of positions", start, tokens, table.shape[0]),
-            "a table for longer texts, or the end of the text without a cache",
-        )
+        cause = tr("KeyValueCache: length {} + {} new tokens > the {} rows of a table of positions", start, tokens, table.shape[0])
+        raise IndexOutOfRangeError(cause, "a table for longer texts, or the end of the text without a cache")
     return table[start:end]
 
 

@@ -285,10 +285,8 @@ def _look_up(holder: Module, members: Mapping, key: str) -> Any:
 
 def _sequential(other: object) -> list[Module]:
     if not isinstance(other, Sequential):
-        raise ArgumentError(
-            tr("add operator supports only objects of Sequential class, but {} is given.", type(other)),
-            "extend() takes any iterable",
-        )
+        cause = tr("add operator supports only objects of Sequential class, but {} is given.", type(other))
+        raise ArgumentError(cause, "extend() takes any iterable")
     return list(other)
 
 

@@ -152,10 +152,8 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
-        raise ArgumentError(
-            tr("Padding_idx must be within num_embeddings: padding_idx={}, rows 0..{}", padding_idx, rows - 1),
-            tr("num_embeddings={} or another padding_idx", padding_idx + 1),
-        )
+        cause = tr("Padding_idx must be within num_embeddings: padding_idx={}, rows 0..{}", padding_idx, rows - 1)
+        raise ArgumentError(cause, tr("num_embeddings={} or another padding_idx", padding_idx + 1))
     return padding_idx % rows
 
 

@@ -190,10 +190,8 @@ class Hooks(Members):
             elif isinstance(replaced, tuple) and len(replaced) == 2:
                 args, kwargs = replaced
             else:
-                raise ArgumentTypeError(
-                    tr("forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {!r}.", replaced),
-                    "return args, kwargs",
-                )
+                cause = tr("forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {!r}.", replaced)
+                raise ArgumentTypeError(cause, "return args, kwargs")
         return args, kwargs
 
     def _run_always_called(self, waiting: OrderedDict, args: tuple, kwargs: dict) -> None:

@@ -44,10 +44,8 @@ class LazyModuleMixin(Module):
 
     def initialize_parameters(self, *args, **kwargs) -> None:
         """Give the parameters the shapes that fit the input."""
-        raise NotSupportedError(
-            tr("initialize_parameters is not implemented for {}", type(self).__name__),
-            "def initialize_parameters(self, input): ...",
-        )
+        cause = tr("initialize_parameters is not implemented for {}", type(self).__name__)
+        raise NotSupportedError(cause, "def initialize_parameters(self, input): ...")
 
     def reset_parameters(self) -> None:
         """Draw the parameters again, once they have shapes."""
@@ -77,10 +75,8 @@ class LazyModuleMixin(Module):
     def _infer_parameters(self, module, args, kwargs=None) -> None:
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
-            raise ShapeError(
-                tr("module {} has not been fully initialized", type(self).__name__),
-                "initialize_parameters must give every parameter its shape: weight.materialize(shape)",
-            )
+            cause = tr("module {} has not been fully initialized", type(self).__name__)
+            raise ShapeError(cause, "initialize_parameters must give every parameter its shape: weight.materialize(shape)")
         self._initialize_hook.remove()
         self._load_hook.remove()
         del self._initialize_hook, self._load_hook

@@ -69,10 +69,8 @@ class Mask:
             fix = tr("Mask.of(keep=x[:, None]) where True = seen, Mask.of(hide=x[:, None]) where True = padding")
             raise DTypeError("Mask.padding: expected ids; got booleans, which are a mask already", fix)
         if ids.is_floating_point() or ids.dim() not in (1, 2):
-            raise ShapeError(
-                tr("Mask.padding: expected ids as integers of shape (batch, keys); got {} {}", ids.dtype, tuple(ids.shape)),
-                "the ids of the tokens",
-            )
+            cause = tr("Mask.padding: expected ids as integers of shape (batch, keys); got {} {}", ids.dtype, tuple(ids.shape))
+            raise ShapeError(cause, "the ids of the tokens")
         return PaddingMask(ids, pad)
 
     @staticmethod
@@ -99,10 +97,8 @@ class Mask:
             what = tr("a Tensor of {}", x.dtype) if isinstance(x, Tensor) else type(x).__name__
             raise DTypeError(tr("Mask.of: expected a Tensor of booleans; got {}", what), "keep=(x != 0), or hide=(x == -inf)")
         if x.dim() not in (2, 3, 4):
-            raise ShapeError(
-                tr("Mask.of: expected (queries, keys), (batch, queries, keys) or four axes; got {}", tuple(x.shape)),
-                "x[:, None] of shape (B, 1, S) for a mask of keys (B, S)",
-            )
+            cause = tr("Mask.of: expected (queries, keys), (batch, queries, keys) or four axes; got {}", tuple(x.shape))
+            raise ShapeError(cause, "x[:, None] of shape (B, 1, S) for a mask of keys (B, S)")
         return GivenMask(x.unsqueeze(1) if x.dim() == 3 else x, hide is not None)
 
     def keep(self, queries: int, keys: int | None = None) -> Tensor:
@@ -138,10 +134,8 @@ class Mask:
         for seen in rest:
             keep = seen if keep is None else keep & seen
         if keep is not None and keep.dim() == 4 and keep.shape[0] not in (1, batch):
-            raise ShapeError(
-                tr("{}: a mask for a batch of {}, given to a batch of {}", self, keep.shape[0], batch),
-                "a mask made of the same batch",
-            )
+            cause = tr("{}: a mask for a batch of {}, given to a batch of {}", self, keep.shape[0], batch)
+            raise ShapeError(cause, "a mask made of the same batch")
         return keep, causal
 
     def _seen(self, T: int, S: int) -> Tensor:
@@ -324,10 +318,8 @@ def _positions(name: str, T: int, S: int) -> tuple[Tensor, Tensor]:
 
 def _expect_last(name: str, T: int, S: int) -> None:
     if T > S:
-        raise ShapeError(
-            tr("{}: {} queries and {} keys, but the queries' own places must be among the keys'", name, T, S),
-            "attention to another text takes Mask.padding of that text's ids",
-        )
+        cause = tr("{}: {} queries and {} keys, but the queries' own places must be among the keys'", name, T, S)
+        raise ShapeError(cause, "attention to another text takes Mask.padding of that text's ids")
 
 
 def _expect_count(name: str, what: str, value: object, least: int) -> None:
@@ -343,10 +335,8 @@ def _expect_mask(other: object, sign: str) -> Mask:
     what = (
         tr("a Tensor does not say whether True is seen or hidden") if isinstance(other, Tensor) else tr("only a Mask can be joined")
     )
-    raise ArgumentTypeError(
-        tr("Mask {} {}: {}", sign, type(other).__name__, what),
-        "Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidden",
-    )
+    cause = tr("Mask {} {}: {}", sign, type(other).__name__, what)
+    raise ArgumentTypeError(cause, "Mask.of(keep=x) where True = seen, Mask.of(hide=x) where True = hidden")
 
 
 AnyMask = Tensor | Mask  # what attention takes: a tensor in the polarity of its place, or a Mask

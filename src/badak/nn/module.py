@@ -67,10 +67,8 @@ class Module(Moving, State, Hooks):
 
     def __init__(self, *args, **kwargs) -> None:
         if args or kwargs:
-            raise ArgumentTypeError(
-                tr("{}: Module.__init__() takes no arguments, got {}", type(self).__name__, args or kwargs),
-                "super().__init__() without arguments",
-            )
+            cause = tr("{}: Module.__init__() takes no arguments, got {}", type(self).__name__, args or kwargs)
+            raise ArgumentTypeError(cause, "super().__init__() without arguments")
         attributes = self.__dict__
         attributes["training"] = True
         attributes["_non_persistent_buffers_set"] = set()
@@ -173,10 +171,8 @@ class Module(Moving, State, Hooks):
             self._parameters[name] = None
         elif name in attributes.get("_modules", ()):
             if value is not None:
-                raise ArgumentTypeError(
-                    tr("cannot assign '{}' as child module '{}' (badak.nn.Module or None expected)", kind(value), name),
-                    tr("del the module first: del module.{}", name),
-                )
+                cause = tr("cannot assign '{}' as child module '{}' (badak.nn.Module or None expected)", kind(value), name)
+                raise ArgumentTypeError(cause, tr("del the module first: del module.{}", name))
             self._modules[name] = None
         elif name in attributes.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
@@ -219,10 +215,8 @@ class Module(Moving, State, Hooks):
 
     def _need_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
-            raise ModuleAttributeError(
-                tr("cannot assign {} before Module.__init__() call", what),
-                tr("super().__init__() first in {}.__init__", type(self).__name__),
-            )
+            cause = tr("cannot assign {} before Module.__init__() call", what)
+            raise ModuleAttributeError(cause, tr("super().__init__() first in {}.__init__", type(self).__name__))
 
     def _forget(self, name: str, keep: str) -> None:
         """Take `name` out of everything but the dict `keep`, before it is assigned there."""
@@ -239,10 +233,8 @@ class Module(Moving, State, Hooks):
         """Make `param` a parameter under `name`; None keeps the name free for one."""
         self._check_name(name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
-            raise ArgumentTypeError(
-                tr("cannot assign '{}' object to parameter '{}' (badak.nn.Parameter or None required)", kind(param), name),
-                "nn.Parameter(tensor)",
-            )
+            cause = tr("cannot assign '{}' object to parameter '{}' (badak.nn.Parameter or None required)", kind(param), name)
+            raise ArgumentTypeError(cause, "nn.Parameter(tensor)")
         self._parameters[name] = registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -134,10 +134,8 @@ def _kept(model: Module, skip_modules: Any) -> tuple[str, ...]:
             )
         if name not in paths:
             near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
-            raise ArgumentError(
-                tr("quantize: skip_modules names {!r}, and {} has no such module", name, kind(model)),
-                f"skip_modules=({near[0]!r},)",
-            )
+            cause = tr("quantize: skip_modules names {!r}, and {} has no such module", name, kind(model))
+            raise ArgumentError(cause, f"skip_modules=({near[0]!r},)")
     return names
 
 
@@ -155,10 +153,8 @@ def _maker(model: Any, dtype: Any) -> Callable[..., Quantized]:
     name = dtype.name if isinstance(dtype, dtype_type) else ALSO.get(dtype, dtype) if isinstance(dtype, str) else dtype
     if not isinstance(name, str) or name not in KINDS:
         *some, last = KINDS
-        raise DTypeError(
-            tr("quantize: expected {} or {}; got {}", ", ".join(some), last, name if isinstance(name, str) else kind(dtype)),
-            "badak.quantize(model, badak.int8)",
-        )
+        cause = tr("quantize: expected {} or {}; got {}", ", ".join(some), last, name if isinstance(name, str) else kind(dtype))
+        raise DTypeError(cause, "badak.quantize(model, badak.int8)")
     for path, module in model.named_modules():
         if isinstance(module, Quantized):
             raise ArgumentError(
@@ -241,10 +237,8 @@ def _check(weight: Tensor, name: str, make: Callable[..., Quantized]) -> None:
             tr("quantize: {}{} is {}", name, place, array[tuple(place)]), "weights of a model whose training has not diverged"
         )
     if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is Int8Linear:
-        raise IndexOutOfRangeError(
-            tr("quantize: {} {} has more than {} inputs", name, array.shape, MOST_INPUTS),
-            f'skip_modules=("{name.rpartition(".")[0]}",)',
-        )
+        cause = tr("quantize: {} {} has more than {} inputs", name, array.shape, MOST_INPUTS)
+        raise IndexOutOfRangeError(cause, f'skip_modules=("{name.rpartition(".")[0]}",)')
 
 
 def _like(old: Module, new: Module) -> Module:

@@ -28,10 +28,8 @@ class Quantized(Module):
     bias: Tensor | None
 
     def _expect_trainable(self, model: Module) -> None:
-        raise ArgumentError(
-            tr("train: {} holds weights that cannot be trained", type(self).__name__),
-            "keep the float32 model for training, and badak.quantize a copy of it",
-        )
+        cause = tr("train: {} holds weights that cannot be trained", type(self).__name__)
+        raise ArgumentError(cause, "keep the float32 model for training, and badak.quantize a copy of it")
 
     def _apply(self, fn: Callable, recurse: bool = True):
         """As in Module, but floats keep their dtype: a 16-bit scale would make every weight wrong."""

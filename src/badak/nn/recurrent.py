@@ -209,10 +209,8 @@ class RNNBase(_Weights):
     def _states(self, x: Tensor, hx, batched: bool) -> tuple[Tensor, ...]:
         """The first states, (layers * directions, B, H) each, checked."""
         if x.shape[-1] != self.input_size:
-            raise ShapeError(
-                tr("input.size(-1) must be equal to input_size. Expected {}, got {}", self.input_size, x.shape[-1]),
-                f"{type(self).__name__}({x.shape[-1]}, {self.hidden_size})",
-            )
+            cause = tr("input.size(-1) must be equal to input_size. Expected {}, got {}", self.input_size, x.shape[-1])
+            raise ShapeError(cause, f"{type(self).__name__}({x.shape[-1]}, {self.hidden_size})")
         lead = (self.num_layers * (2 if self.bidirectional else 1), x.shape[1])
         shapes = [(*lead, self._state_size), (*lead, self.hidden_size)][: 2 if self.mode == "LSTM" else 1]
         if hx is None:

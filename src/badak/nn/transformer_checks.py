@@ -35,10 +35,8 @@ def check_features(d_model: int, **tensors: Tensor) -> None:
 def check_cache(cache: KeyValueCache, layers: int, mask: AnyMask | None, is_causal: bool) -> None:
     """A cache has as many layers as the decoder, and knows one tensor as a mask only: the causal one."""
     if len(cache) != layers:
-        raise ArgumentError(
-            tr("TransformerDecoder: a cache of {} layers for a decoder of {}", len(cache), layers),
-            f"nn.KeyValueCache({layers}, max_length={cache.max_length})",
-        )
+        cause = tr("TransformerDecoder: a cache of {} layers for a decoder of {}", len(cache), layers)
+        raise ArgumentError(cause, f"nn.KeyValueCache({layers}, max_length={cache.max_length})")
     if isinstance(mask, Tensor) and not is_causal:
         raise ArgumentError(
             "TransformerDecoder: a cache, and a tgt_mask that is not the causal one",

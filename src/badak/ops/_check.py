@@ -141,7 +141,5 @@ def axis_of(dim: int, ndim: int) -> int:
 
 def keepdim_error(keepdim) -> ArgumentTypeError:
     """The complaint about what is no bool, such as a second dim where keepdim stands."""
-    return ArgumentTypeError(
-        tr("keepdim must be a bool, but got {!r} of type {}", keepdim, type(keepdim).__name__),
-        "x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one",
-    )
+    cause = tr("keepdim must be a bool, but got {!r} of type {}", keepdim, type(keepdim).__name__)
+    return ArgumentTypeError(cause, "x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one")

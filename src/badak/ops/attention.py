@@ -152,10 +152,8 @@ def _batch_first(q, k) -> str | None:
 
 
 def _complaint(rule: str, q, k, v, fix: str | None = None) -> ShapeError:
-    return ShapeError(
-        tr("attention: expected {}; got query={}, key={}, value={}", rule, q.shape, k.shape, v.shape),
-        fix or "query (B, H, T, D), key (B, G, S, D), value (B, G, S, E), and H % G == 0",
-    )
+    cause = tr("attention: expected {}; got query={}, key={}, value={}", rule, q.shape, k.shape, v.shape)
+    return ShapeError(cause, fix or "query (B, H, T, D), key (B, G, S, D), value (B, G, S, E), and H % G == 0")
 
 
 def mask_mismatch(shape, B: int, H: int, T: int, S: int) -> ShapeError:

@@ -51,15 +51,11 @@ def check(logp, targets, steps, lengths, blank: int) -> None:
     for name, count, limit in (("input_lengths", steps, len(logp)), ("target_lengths", lengths, most)):
         wrong = (count < 0) | (count > limit)
         if wrong.any():
-            raise IndexOutOfRangeError(
-                tr("ctc_loss: Expected {} to have value at most {}, but got value {}", name, limit, count[wrong][0]),
-                f"{name} of 0 .. {limit}",
-            )
+            cause = tr("ctc_loss: Expected {} to have value at most {}, but got value {}", name, limit, count[wrong][0])
+            raise IndexOutOfRangeError(cause, f"{name} of 0 .. {limit}")
     if targets.ndim == 1 and targets.size != lengths.sum():
-        raise ShapeError(
-            tr("ctc_loss: targets in one row must be of size sum(target_lengths) = {}; got {}", lengths.sum(), targets.size),
-            "targets (N, S), or sum(target_lengths) of them",
-        )
+        cause = tr("ctc_loss: targets in one row must be of size sum(target_lengths) = {}; got {}", lengths.sum(), targets.size)
+        raise ShapeError(cause, "targets (N, S), or sum(target_lengths) of them")
     classes, counted = logp.shape[2], True
     if targets.ndim == 2:
         counted = np.arange(most) < lengths[:, None]

@@ -257,10 +257,8 @@ def _first(name: str, dy, x, axis: int):
         return dy
     first, rest = np.split(dy, [x.shape[axis]], axis)
     if rest.any():
-        raise LinAlgError(
-            tr("linalg.svd: {}'s vectors beyond the singular values have no gradient, as any may stand there", name),
-            "linalg.svd(A, full_matrices=False)",
-        )
+        cause = tr("linalg.svd: {}'s vectors beyond the singular values have no gradient, as any may stand there", name)
+        raise LinAlgError(cause, "linalg.svd(A, full_matrices=False)")
     return first
 
 
@@ -311,10 +309,8 @@ def square(where: str, a) -> None:
     """Raise unless `a` is a stack of square matrices of floats."""
     _floating(where, a)
     if a.shape[-1] != a.shape[-2]:
-        raise ShapeError(
-            tr("{}: A must be batches of square matrices, but they are {} by {} matrices", where, a.shape[-2], a.shape[-1]),
-            "linalg.pinv",
-        )
+        cause = tr("{}: A must be batches of square matrices, but they are {} by {} matrices", where, a.shape[-2], a.shape[-1])
+        raise ShapeError(cause, "linalg.pinv")
 
 
 def _floating(where: str, a) -> None:

@@ -148,10 +148,8 @@ def check_shapes(x, w, b) -> None:
     if w.ndim != 2 or x.ndim == 0 or x.shape[-1] != w.shape[1]:
         raise _mismatch(x, w)
     if b is not None and b.shape != w.shape[:1]:
-        raise ShapeError(
-            tr("linear: expected bias (N,) where weight is (N, K); got bias={}, weight={}", b.shape, w.shape),
-            tr("a bias of shape ({},)", w.shape[0]),
-        )
+        cause = tr("linear: expected bias (N,) where weight is (N, K); got bias={}, weight={}", b.shape, w.shape)
+        raise ShapeError(cause, tr("a bias of shape ({},)", w.shape[0]))
 
 
 def _mismatch(x, w) -> ShapeError:

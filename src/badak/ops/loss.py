@@ -310,10 +310,8 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int, shape)
     if target.dtype.kind not in "iu":
         raise DTypeError(tr("{}: expected class ids of dtype int64; got {}", where, target.dtype), "target.long()")
     if logits.ndim != 2 or target.shape != logits.shape[:1]:
-        raise ShapeError(
-            tr("{}: expected logits (N, V) and target (N,); got logits={}, target={}", where, logits.shape, target.shape),
-            "flatten both: logits.view(-1, V), target.view(-1)",
-        )
+        cause = tr("{}: expected logits (N, V) and target (N,); got logits={}, target={}", where, logits.shape, target.shape)
+        raise ShapeError(cause, "flatten both: logits.view(-1, V), target.view(-1)")
     classes = logits.shape[1]
     if weight is not None and weight.shape != (classes,):
         raise _weight_mismatch(where, weight, classes)

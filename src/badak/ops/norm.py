@@ -236,10 +236,8 @@ def check_channels(where: str, x, **parts) -> None:
     channels = x.shape[1]
     for name, part in parts.items():
         if part is not None and (size := math.prod(part.shape)) != channels:
-            raise ShapeError(
-                tr("{}: {} should contain {} elements not {}: x has {} channels", where, name, channels, size, channels),
-                tr("{} of shape ({},), or x of shape (N, {}, ...)", name, channels, size),
-            )
+            cause = tr("{}: {} should contain {} elements not {}: x has {} channels", where, name, channels, size, channels)
+            raise ShapeError(cause, tr("{} of shape ({},), or x of shape (N, {}, ...)", name, channels, size))
 
 
 def _side_by_side(x):
@@ -281,10 +279,8 @@ def _check(where: str, x, w, b, axes: int) -> None:
     _check_dtypes(where, x, w, b)
     if (w is not None and w.shape != rest) or (b is not None and b.shape != rest):
         found = "".join(f", {name}={p.shape}" for name, p in (("weight", w), ("bias", b)) if p is not None)
-        raise ShapeError(
-            tr("{}: expected weight of shape (C,) where x is (..., C); got x={}{}", where, x.shape, found),
-            f"normalized_shape={rest}",
-        )
+        cause = tr("{}: expected weight of shape (C,) where x is (..., C); got x={}{}", where, x.shape, found)
+        raise ShapeError(cause, f"normalized_shape={rest}")
 
 
 def _check_dtypes(where: str, x, w, b) -> None:

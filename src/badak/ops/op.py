@@ -44,11 +44,8 @@ def _said_to_vary(name: str, portable: str, forward: Callable[..., Any]) -> Call
     def telling(save: Saved, *arrays: Any, **attributes: Any) -> Any:
         for x in arrays:
             if x is not None and x.dtype.kind in "fc" and x.dtype.char not in portable:
-                warn_once(
-                    ("portable", name, x.dtype),
-                    tr("BADAK_PORTABLE: {} of {} has the same bits on x86, and others on AArch64", name, x.dtype),
-                    "leave it out where both must agree",
-                )
+                cause = tr("BADAK_PORTABLE: {} of {} has the same bits on x86, and others on AArch64", name, x.dtype)
+                warn_once(("portable", name, x.dtype), cause, "leave it out where both must agree")
         return forward(save, *arrays, **attributes)
 
     return telling

@@ -76,10 +76,8 @@ def _check(x, size, weight) -> None:
     if x.dtype.kind not in "fV":
         raise DTypeError(tr("linear: expected an input of floats; got {}", x.dtype), "x.float()")
     if not x.ndim or x.shape[-1] != size:
-        raise ShapeError(
-            tr("linear: weight {} takes input (..., {}); got input={}", weight, size, x.shape),
-            tr("an input whose last size is {}", size),
-        )
+        cause = tr("linear: weight {} takes input (..., {}); got input={}", weight, size, x.shape)
+        raise ShapeError(cause, tr("an input whose last size is {}", size))
 
 
 def _of_bits(w) -> str:

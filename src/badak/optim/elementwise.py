@@ -144,10 +144,8 @@ class Elementwise(Declared):
 
     def _update_sparse(self, p: Tensor, g: Any, group: dict[str, Any]) -> None:
         """Change p by a coalesced gradient."""
-        raise NotSupportedError(
-            tr("{} does not support sparse gradients, please consider SparseAdam instead", type(self).__name__),
-            "optim.SparseAdam, SGD or Adagrad for tables with sparse=True",
-        )
+        cause = tr("{} does not support sparse gradients, please consider SparseAdam instead", type(self).__name__)
+        raise NotSupportedError(cause, "optim.SparseAdam, SGD or Adagrad for tables with sparse=True")
 
     def _kept_step(self) -> Callable[[], bool] | None:
         if (
@@ -231,10 +229,8 @@ def _refuse_slopes(owner: str, group: dict[str, Any]) -> None:
         if name != "params" and any(
             isinstance(x, Tensor) and x.requires_grad for x in (value if type(value) is tuple else (value,))
         ):
-            raise NotSupportedError(
-                tr("{}: the setting '{}' wants a gradient, and an update takes its settings as numbers", owner, name),
-                tr("{}.detach()", name),
-            )
+            cause = tr("{}: the setting '{}' wants a gradient, and an update takes its settings as numbers", owner, name)
+            raise NotSupportedError(cause, tr("{}.detach()", name))
 
 
 class _Batch:

@@ -70,10 +70,8 @@ class Muon(Matrixwise):
         super().add_param_group(param_group)
         for p in self.param_groups[-1]["params"]:
             if p.ndim != 2:
-                raise ArgumentError(
-                    tr("Muon changes matrices; got a parameter of shape {}", tuple(p.shape)),
-                    "optim.AdamW for biases, norms and embeddings",
-                )
+                cause = tr("Muon changes matrices; got a parameter of shape {}", tuple(p.shape))
+                raise ArgumentError(cause, "optim.AdamW for biases, norms and embeddings")
 
     def _shapes(self, p: Tensor) -> dict[str, tuple[int, ...]]:
         return {"momentum_buffer": tuple(p.shape)}

@@ -22,10 +22,8 @@ def number(value: Any, owner: str = "optimizer", name: str = "a setting") -> flo
     if type(value) is float or type(value) is int:
         return value
     if isinstance(value, Tensor) and value.numel() != 1:
-        raise ArgumentError(
-            tr("{}: Tensor {} must be 1-element; got shape {}", owner, name, tuple(value.shape)),
-            "use parameter groups for several learning rates",
-        )
+        cause = tr("{}: Tensor {} must be 1-element; got shape {}", owner, name, tuple(value.shape))
+        raise ArgumentError(cause, "use parameter groups for several learning rates")
     found = value.item() if isinstance(value, Tensor | np.generic) else value
     if not isinstance(found, int | float):
         raise ArgumentTypeError(tr("{}: {} should be a number; got {}", owner, name, shown(value)), "a number, such as 0.1")
@@ -91,10 +89,8 @@ def two_decay_rates(owner: str, name: str, value: Any) -> None:
     _a_pair(owner, name, value, "(0.9, 0.999)")
     for at, beta in enumerate(value):
         if not 0.0 <= number(beta, owner, f"{name}[{at}]") < 1.0:
-            raise ArgumentError(
-                tr("{}: Invalid beta parameter at index {}: {}; expected 0 <= {}[{}] < 1", owner, at, beta, name, at),
-                f"{name}=(0.9, 0.999)",
-            )
+            cause = tr("{}: Invalid beta parameter at index {}: {}; expected 0 <= {}[{}] < 1", owner, at, beta, name, at)
+            raise ArgumentError(cause, f"{name}=(0.9, 0.999)")
 
 
 def _a_pair(owner: str, name: str, value: Any, example: str) -> None:
@@ -134,11 +130,8 @@ def check_implementation(owner: str, settings: dict[str, Any]) -> None:
             tr("{}: `fused` and `foreach` cannot be `True` together", owner), "leave both out: badak's update is always fused"
         )
     if settings.get("capturable"):
-        warn_once(
-            (owner, "capturable"),
-            tr("{}: capturable=True is about recording graphs on a GPU and has no effect on the CPU.", owner),
-            "leave it out",
-        )
+        cause = tr("{}: capturable=True is about recording graphs on a GPU and has no effect on the CPU.", owner)
+        warn_once((owner, "capturable"), cause, "leave it out")
 
 
 def shown(value: Any) -> str:
@@ -180,11 +173,8 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
     if not groups and model is not None:
         raise ArgumentError(*why_empty(model), code=18)
     if not groups:
-        raise ArgumentError(
-            tr("no parameters: {} got an empty parameter list.", owner),
-            "pass model.parameters(); an iterator that was read once is empty, make it again",
-            code=18,
-        )
+        cause = tr("no parameters: {} got an empty parameter list.", owner)
+        raise ArgumentError(cause, "pass model.parameters(); an iterator that was read once is empty, make it again", code=18)
     return groups if isinstance(groups[0], dict) else [{"params": groups}]
 
 
@@ -193,23 +183,17 @@ def group_of(group: Any, defaults: dict[str, Any], others: list[dict[str, Any]])
     if not isinstance(group, dict):
         raise ArgumentTypeError(tr("param_group: expected a dict; got {}", type(group).__name__), '{"params": [...], "lr": ...}')
     if "params" not in group:
-        raise ArgumentError(
-            tr("param_group: expected the key 'params'; got {}", ", ".join(map(repr, group)) or "none"),
-            '{"params": [...], "lr": ...}',
-        )
+        cause = tr("param_group: expected the key 'params'; got {}", ", ".join(map(repr, group)) or "none")
+        raise ArgumentError(cause, '{"params": [...], "lr": ...}')
     params = _list_of(group["params"])
     names = [p[0] for p in params if isinstance(p, tuple)]
     if names and len(names) != len(params):
-        raise ArgumentError(
-            tr("param_group: {} of {} parameters have names", len(names), len(params)),
-            "name all, as model.named_parameters() does, or none",
-        )
+        cause = tr("param_group: {} of {} parameters have names", len(names), len(params))
+        raise ArgumentError(cause, "name all, as model.named_parameters() does, or none")
     if others and bool(names) != ("param_names" in others[0]):
         with_names, without = ("this", tr("the others")) if names else (tr("the others"), "this")
-        raise ArgumentError(
-            tr("param_group: {} has names for its parameters, {} not", with_names, without),
-            "use named_parameters() in all groups, or in none",
-        )
+        cause = tr("param_group: {} has names for its parameters, {} not", with_names, without)
+        raise ArgumentError(cause, "use named_parameters() in all groups, or in none")
     if names:
         params = [p[1] for p in params]
         group["param_names"] = names
@@ -245,10 +229,8 @@ def _check(p: Any, defaults: dict[str, Any]) -> None:
 def _complete(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     for name, value in defaults.items():
         if value is required and name not in group:
-            raise ArgumentError(
-                tr("param_group: the setting '{}' has no default and this group does not state it", name),
-                tr('"{}": ... in the group', name),
-            )
+            cause = tr("param_group: the setting '{}' has no default and this group does not state it", name)
+            raise ArgumentError(cause, tr('"{}": ... in the group', name))
         group.setdefault(name, value)
 
 

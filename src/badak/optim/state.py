@@ -35,10 +35,8 @@ def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str
     _check_form(loaded, owner)
     theirs = loaded["param_groups"]
     if len(theirs) != len(groups):
-        raise OptimizerStateError(
-            tr("loaded state dict has a different number of parameter groups: {}, {} has {}", len(theirs), owner, len(groups)),
-            "build the optimizer with the groups that it had when it was saved",
-        )
+        cause = tr("loaded state dict has a different number of parameter groups: {}, {} has {}", len(theirs), owner, len(groups))
+        raise OptimizerStateError(cause, "build the optimizer with the groups that it had when it was saved")
     for number, (ours, other) in enumerate(zip(groups, theirs)):
         if len(ours["params"]) != len(other["params"]):
             raise OptimizerStateError(

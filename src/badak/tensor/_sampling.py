@@ -122,17 +122,13 @@ class Twister:
         """Take over `state`, uint8 (5056,), from `state()` or from PyTorch; StateError if it is none."""
         state = np.ascontiguousarray(state)
         if state.dtype != np.uint8 or state.shape != (STATE_BYTES,):
-            raise StateError(
-                tr("set_state: expected a uint8 state of shape ({},); got {} {}", STATE_BYTES, state.dtype, state.shape),
-                fix="pass what get_state() or torch.get_rng_state() returned",
-            )
+            cause = tr("set_state: expected a uint8 state of shape ({},); got {} {}", STATE_BYTES, state.dtype, state.shape)
+            raise StateError(cause, fix="pass what get_state() or torch.get_rng_state() returned")
         record = state.view(_LAYOUT)[0]
         left = int(record["left"])
         if not 1 <= left <= _WORDS or record["seeded"] != 1 or (record["key"] >> np.uint64(32)).any():
-            raise StateError(
-                tr("set_state: these {} bytes are no MT19937 state (left={}, seeded={})", STATE_BYTES, left, record["seeded"]),
-                fix="pass what get_state() or torch.get_rng_state() returned",
-            )
+            cause = tr("set_state: these {} bytes are no MT19937 state (left={}, seeded={})", STATE_BYTES, left, record["seeded"])
+            raise StateError(cause, fix="pass what get_state() or torch.get_rng_state() returned")
         self._seed = int(record["seed"])
         self._untouched = left == 1 and record["next"] == 0
         self.spare = float(record["cached"]) if record["has_cached"] else None

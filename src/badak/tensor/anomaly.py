@@ -67,7 +67,5 @@ def _look_back(node, dys, dxs) -> None:
                        int((~np.isfinite(dx)).sum()), dx.size),
                     "look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)",
                 )  # fmt: skip
-            raise GraphError(
-                tr("the gradient that reaches {} already holds NaN or Inf", node._where()),
-                "look at the gradient given to backward()",
-            )
+            cause = tr("the gradient that reaches {} already holds NaN or Inf", node._where())
+            raise GraphError(cause, "look at the gradient given to backward()")

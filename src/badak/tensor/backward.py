@@ -91,15 +91,11 @@ def root(y, dy):
         raise importlib.import_module("badak.tensor.missing_grad").complaint(y)  # which reads the program
     if dy is None:
         if y._array.size != 1:
-            raise GraphError(
-                tr("grad can be implicitly created only for scalar outputs; this one has shape {}", tuple(y.shape)),
-                "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
-            )
+            cause = tr("grad can be implicitly created only for scalar outputs; this one has shape {}", tuple(y.shape))
+            raise GraphError(cause, "reduce it (loss.mean()), or pass backward(gradient=...) of that shape")
         if y._array.dtype.kind == "c":
-            raise GraphError(
-                tr("grad can be implicitly created only for real scalar outputs but got {}", y.dtype),
-                "loss.real or loss.abs(), or pass backward(gradient=...)",
-            )
+            cause = tr("grad can be implicitly created only for real scalar outputs but got {}", y.dtype)
+            raise GraphError(cause, "loss.real or loss.abs(), or pass backward(gradient=...)")
         if y._array != y._array:
             importlib.import_module("badak.tensor.nan_loss").warn_of_nan(edge[0])
         one = np.ones_like(y._array)

@@ -118,10 +118,8 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     x = x.reshape(1, -1) if x.dim() < 2 else x
     for name, w in (("fweights", fweights), ("aweights", aweights)):
         if w is not None and (w.dim() > 1 or w.numel() != x.shape[1]):
-            raise ShapeError(
-                tr("cov(): expected {} to have one weight for each of {} observations; got {}", name, x.shape[1], list(w.shape)),
-                None,
-            )
+            cause = tr("cov(): expected {} to have one weight for each of {} observations; got {}", name, x.shape[1], list(w.shape))
+            raise ShapeError(cause, None)
     if fweights is not None and fweights._array.dtype.kind not in "iu":
         raise ArgumentError(
             tr("cov(): expected fweights to have integral dtype but got {}", fweights.dtype), "fweights.long(), or aweights"

@@ -126,10 +126,8 @@ def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
 
 
 def _no_bits(name: str, x: Tensor) -> NotSupportedError:
-    return NotSupportedError(
-        tr("\"{}_cpu\" not implemented for '{}': bits exist in integers and booleans only", name, x.dtype.word),
-        "x.bool() or x.long()",
-    )
+    cause = tr("\"{}_cpu\" not implemented for '{}': bits exist in integers and booleans only", name, x.dtype.word)
+    return NotSupportedError(cause, "x.bool() or x.long()")
 
 
 bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "input & other, bit by bit; of booleans: both.")

@@ -445,10 +445,8 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
     if step == 0:
         raise ArgumentError("step must be nonzero", "step=1")
     if (step > 0) != (end >= start) and end != start:
-        raise ArgumentError(
-            tr("upper bound and lower bound inconsistent with step sign: start={}, end={}, step={}", start, end, step),
-            "step=-1 counts down",
-        )
+        cause = tr("upper bound and lower bound inconsistent with step sign: start={}, end={}, step={}", start, end, step)
+        raise ArgumentError(cause, "step=-1 counts down")
     whole = all(isinstance(value, int) for value in (start, end, step))
     wanted = to_dtype(dtype) if dtype is not None else dtypes.int64 if whole else default_dtype()
     if wanted is dtypes.bool_:

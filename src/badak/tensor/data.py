@@ -31,10 +31,8 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
     try:
         array = np.array(data)
     except ValueError as problem:
-        raise ShapeError(
-            tr("tensor: expected lists of equal lengths; got ragged data ({})", str(problem).split(".")[0]),
-            "pad the rows to one length, as nn.utils.rnn.pad_sequence does",
-        ) from problem
+        cause = tr("tensor: expected lists of equal lengths; got ragged data ({})", str(problem).split(".")[0])
+        raise ShapeError(cause, "pad the rows to one length, as nn.utils.rnn.pad_sequence does") from problem
     if array.dtype.kind in "US":
         raise ArgumentTypeError("tensor: expected numbers; got str", "turn text into ids with a vocabulary first")
     if array.dtype.kind == "f" and array.size and not _has_float(data):
@@ -130,10 +128,8 @@ def fit(c, kind: np.dtype, where: str):
 
 
 def _too_large(c, kind: np.dtype, where: str) -> IndexOutOfRangeError:
-    return IndexOutOfRangeError(
-        tr("{}: value cannot be converted to type {} without overflow; got {}", where, kind, short(c)),
-        tr("a number that {} holds, or a tensor of a larger dtype", kind),
-    )
+    cause = tr("{}: value cannot be converted to type {} without overflow; got {}", where, kind, short(c))
+    return IndexOutOfRangeError(cause, tr("a number that {} holds, or a tensor of a larger dtype", kind))
 
 
 def short(c) -> str:
@@ -174,10 +170,8 @@ def _stacked(data, kind: np.dtype | None) -> np.ndarray:
     data = [_only(part) if isinstance(part, Tensor) else part for part in data]
     parts = [as_array(part) for part in data]
     if len({part.shape for part in parts}) > 1:
-        raise ShapeError(
-            tr("tensor: expected items of one shape; got {}", sorted({tuple(part.shape) for part in parts})),
-            "pad them to one length, as nn.utils.rnn.pad_sequence does",
-        )
+        cause = tr("tensor: expected items of one shape; got {}", sorted({tuple(part.shape) for part in parts}))
+        raise ShapeError(cause, "pad them to one length, as nn.utils.rnn.pad_sequence does")
     if kind is None:
         common = dtypes.of_numpy(parts[0].dtype)
         for part in parts:
@@ -190,7 +184,5 @@ def _stacked(data, kind: np.dtype | None) -> np.ndarray:
 
 def unlike_storage(wanted, found) -> DTypeError:
     """The complaint about numbers of another dtype than is to be seen."""
-    return DTypeError(
-        tr("Expected a Storage of type {} or an UntypedStorage, but got {}", wanted.word, found.word),
-        "x.untyped_storage(), or the same dtype",
-    )
+    cause = tr("Expected a Storage of type {} or an UntypedStorage, but got {}", wanted.word, found.word)
+    return DTypeError(cause, "x.untyped_storage(), or the same dtype")

@@ -126,10 +126,8 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     found = _of_numpy.get(numpy_dtype)
     if found is None:
         names = tr(", ").join(one.name for one in ALL)
-        raise DTypeError(
-            tr("can't convert an array of NumPy's dtype {}; the supported ones are {}", numpy_dtype, names),
-            "convert it first, as in array.astype(numpy.float32)",
-        )
+        cause = tr("can't convert an array of NumPy's dtype {}; the supported ones are {}", numpy_dtype, names)
+        raise DTypeError(cause, "convert it first, as in array.astype(numpy.float32)")
     return found
 
 
@@ -167,10 +165,8 @@ def _check_promotion(a: dtype, b: dtype) -> None:
     kinds = tr("Float8 Types") if a in FLOAT8 or b in FLOAT8 else tr("uint16, uint32, uint64 types")
     wide = (a in WIDE or b in WIDE) and a.kind in ("int", "uint") and b.kind in ("int", "uint")
     if wide or kinds == "Float8 Types":
-        raise DTypeError(
-            tr("Promotion for {} is not supported, attempted to promote {} and {}", kinds, a.word, b.word),
-            "x.float() or x.long() first: these dtypes store numbers, others compute",
-        )
+        cause = tr("Promotion for {} is not supported, attempted to promote {} and {}", kinds, a.word, b.word)
+        raise DTypeError(cause, "x.float() or x.long() first: these dtypes store numbers, others compute")
 
 
 def _promote(a: dtype, b: dtype) -> dtype:
@@ -362,10 +358,8 @@ def _length(size: Any, place: int) -> int:
     try:
         return index(size)
     except TypeError:
-        raise ArgumentTypeError(
-            tr("{}.Size() takes an iterable of 'int' (item {} is '{}')", package(), place, type(size).__name__),
-            "integers, such as (2, 3)",
-        ) from None
+        cause = tr("{}.Size() takes an iterable of 'int' (item {} is '{}')", package(), place, type(size).__name__)
+        raise ArgumentTypeError(cause, "integers, such as (2, 3)") from None
 
 
 class finfo:  # noqa: N801

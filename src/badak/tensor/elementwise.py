@@ -190,10 +190,8 @@ def where(condition, input=None, other=None, *, out=None):
     kind = condition._array.dtype.kind
     if kind != "b":
         if condition._array.dtype != "uint8":
-            raise DTypeError(
-                tr("where expected condition to be a boolean tensor, but got a tensor with dtype {}", condition.dtype),
-                "condition.bool()",
-            )
+            cause = tr("where expected condition to be a boolean tensor, but got a tensor with dtype {}", condition.dtype)
+            raise DTypeError(cause, "condition.bool()")
         condition = cast(condition, dtypes.bool_)
     a, b = operand(input, "where"), operand(other, "where")
     wanted = result_type(a, b)

@@ -37,10 +37,8 @@ def _each(other: Any, xs: list[Tensor], where: str) -> Iterable:
             )
         return other
     if isinstance(other, Tensor) and other.dim():
-        raise ShapeError(
-            tr("scalar tensor expected to be 0 dim but it has {} dimensions and {} elements.", other.dim(), other.numel()),
-            tr("{}(xs, list of tensors), or a number", where),
-        )
+        cause = tr("scalar tensor expected to be 0 dim but it has {} dimensions and {} elements.", other.dim(), other.numel())
+        raise ShapeError(cause, tr("{}(xs, list of tensors), or a number", where))
     return [other] * len(xs)
 
 

@@ -258,10 +258,8 @@ def _check_together(parts: list[np.ndarray]) -> None:
         np.broadcast_shapes(*shapes)
     except ValueError:
         said = ", ".join(str(list(shape)) for shape in shapes)
-        raise IndexOutOfRangeError(
-            tr("shape mismatch: indexing tensors could not be broadcast together with shapes {}", said),
-            "give them one length, or x[rows][:, columns] for every pair",
-        ) from None
+        cause = tr("shape mismatch: indexing tensors could not be broadcast together with shapes {}", said)
+        raise IndexOutOfRangeError(cause, "give them one length, or x[rows][:, columns] for every pair") from None
 
 
 def _dims(part) -> int:

@@ -51,10 +51,8 @@ class History(About):
             True
         """
         if type(requires_grad) is not bool:
-            raise ArgumentTypeError(
-                tr("requires_grad_(): argument 'requires_grad' must be bool, not {}", type(requires_grad).__name__),
-                "requires_grad_(True) or requires_grad_(False)",
-            )
+            cause = tr("requires_grad_(): argument 'requires_grad' must be bool, not {}", type(requires_grad).__name__)
+            raise ArgumentTypeError(cause, "requires_grad_(True) or requires_grad_(False)")
         if requires_grad and not self.is_floating_point() and not self.is_complex():
             raise DTypeError(
                 tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype), "x.float() first"
@@ -137,10 +135,8 @@ class History(About):
     def grad(self, value: "Tensor | None") -> None:
         if value is not None:
             if not isinstance(value, History):
-                raise ArgumentTypeError(
-                    tr("assigned grad expected to be a Tensor or None but got {}", type(value).__name__),
-                    "x.grad = badak.tensor(...)",
-                )
+                cause = tr("assigned grad expected to be a Tensor or None but got {}", type(value).__name__)
+                raise ArgumentTypeError(cause, "x.grad = badak.tensor(...)")
             if value.shape != self.shape:
                 raise ShapeError(
                     tr("assigned grad has data of a different size: {} for a tensor of {}", tuple(value.shape), tuple(self.shape)),
@@ -302,10 +298,8 @@ class History(About):
                 tr("Variable data has to be a tensor, but got {}", type(value).__name__), "x.data = badak.tensor(...)"
             )
         if self.requires_grad and not (value.is_floating_point() or value.is_complex()):
-            raise GraphError(
-                tr("data set to a tensor that requires gradients must be floating point or complex dtype; got {}", value.dtype),
-                "x.data = data.to(x.dtype)",
-            )
+            cause = tr("data set to a tensor that requires gradients must be floating point or complex dtype; got {}", value.dtype)
+            raise GraphError(cause, "x.data = data.to(x.dtype)")
         if is_wrapper(self) or is_wrapper(value):
             raise GraphError(
                 "data of a wrapper: what it wraps stands in attributes, which x.data = y leaves as they are",
@@ -343,10 +337,8 @@ class _TensorHook:
                 tr("hook: expected Tensor, but got {}", type(changed).__name__), "a hook returns a gradient, or None to keep it"
             )
         if changed.shape != given.shape:
-            raise ShapeError(
-                tr("hook has changed the size of value: {} for a gradient of {}", tuple(changed.shape), tuple(given.shape)),
-                "return a gradient of the same shape",
-            )
+            cause = tr("hook has changed the size of value: {} for a gradient of {}", tuple(changed.shape), tuple(given.shape))
+            raise ShapeError(cause, "return a gradient of the same shape")
         return changed if changed.dtype is given.dtype else changed.to(given.dtype)
 
 

@@ -250,10 +250,8 @@ def check_index_copy(input, dim: int, index, source):
 def _slices(name: str, input, dim: int, index, source) -> None:
     expected = (*input._array.shape[:dim], index._array.size, *input._array.shape[dim + 1 :])
     if source._array.shape != expected:
-        raise ShapeError(
-            tr("{}(): expected source of shape {}, one slice for each index; got {}", name, expected, source._array.shape),
-            "source's other dims are input's",
-        )
+        cause = tr("{}(): expected source of shape {}, one slice for each index; got {}", name, expected, source._array.shape)
+        raise ShapeError(cause, "source's other dims are input's")
 
 
 def index_fill(input, dim: int, index, value) -> Tensor:
@@ -311,10 +309,8 @@ def masked_scatter(input, mask, source) -> Tensor:
 def _check_count(mask, shape, source) -> None:
     count = np.count_nonzero(np.broadcast_to(mask._array, shape))
     if count > source._array.size:
-        raise ShapeError(
-            tr("masked_scatter: expected as many values as the mask has True; got {} for {}", source._array.size, count),
-            "a source with more values, or a mask with fewer True",
-        )
+        cause = tr("masked_scatter: expected as many values as the mask has True; got {} for {}", source._array.size, count)
+        raise ShapeError(cause, "a source with more values, or a mask with fewer True")
 
 
 def take(input, index, *, out=None) -> Tensor:

@@ -100,10 +100,8 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
             raise of_pieces(step.name, slot)
     if base._requires_grad and base._node is None:
         what = tr("a leaf Variable that requires grad") if base is x else tr("a view of a leaf Variable that requires grad")
-        raise GraphError(
-            tr("{} is being used in an in-place operation.", what),
-            "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form",
-        )
+        cause = tr("{} is being used in an in-place operation.", what)
+        raise GraphError(cause, "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form")
     if base is not x and base._requires_grad and not x.requires_grad:
         raise GraphError(
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled.",
@@ -133,19 +131,15 @@ def _overlap(a: Any, b: Any) -> bool:
 
 def read_only(name: str) -> GraphError:
     """The complaint about a change of memory that several elements of a tensor share, or that is not ours."""
-    return GraphError(
-        tr("{}: unsupported operation: more than one element of the written-to tensor refers to a single memory location", name),
-        "x = x.clone() before performing the operation",
-    )
+    cause = tr("{}: unsupported operation: more than one element of the written-to tensor refers to a single memory location", name)
+    return GraphError(cause, "x = x.clone() before performing the operation")
 
 
 def _check_broadcast(shape, target, name: str) -> None:
     fits = len(shape) <= len(target) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
     if not fits:
-        raise ShapeError(
-            tr("{}: output with shape {} doesn't match the broadcast shape {}", name, list(target), list(shape)),
-            "the right side must broadcast to the tensor that is changed",
-        )
+        cause = tr("{}: output with shape {} doesn't match the broadcast shape {}", name, list(target), list(shape))
+        raise ShapeError(cause, "the right side must broadcast to the tensor that is changed")
 
 
 def rewrite(x: Tensor, value: Tensor) -> None:

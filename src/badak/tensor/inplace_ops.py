@@ -28,10 +28,8 @@ from badak.tensor.tensor import Tensor
 def store(x: Tensor, y: Tensor, name: str) -> Tensor:
     """Make x hold y, where y may go there."""
     if y._array.dtype is not x._array.dtype and not can_cast(y.dtype, x.dtype):
-        raise DTypeError(
-            tr("result type {} can't be cast to the desired output type {}", y.dtype, x.dtype),
-            tr("x = x.{}(...), or x.to({}) first", name.rstrip("_"), y.dtype),
-        )
+        cause = tr("result type {} can't be cast to the desired output type {}", y.dtype, x.dtype)
+        raise DTypeError(cause, tr("x = x.{}(...), or x.to({}) first", name.rstrip("_"), y.dtype))
     return write_(x, y, name)
 
 
@@ -92,10 +90,8 @@ def fill_(input, value) -> Tensor:
     """Every entry = value, a number or a 0-d tensor."""
     if isinstance(value, Tensor):
         if value._array.ndim:
-            raise ShapeError(
-                tr("fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.", value._array.ndim),
-                "x.copy_(value)",
-            )
+            cause = tr("fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.", value._array.ndim)
+            raise ShapeError(cause, "x.copy_(value)")
         return write_(input, value.to(input.dtype), "fill_")
     value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
     if modes.grad and input.requires_grad:

@@ -233,10 +233,8 @@ def _refuse_mixed(name: str, tensors: list[Tensor]) -> None:
         return
     if name in _TAKEN and (tensors[0]._described is not None or name == "embedding") and (name != "linear" or len(tensors) == 2):
         return
-    raise DeviceError(
-        tr("{}: Expected all tensors to be on the same device, but found at least two devices, meta and cpu!", name),
-        "x.to('meta'), or real tensors for all",
-    )
+    cause = tr("{}: Expected all tensors to be on the same device, but found at least two devices, meta and cpu!", name)
+    raise DeviceError(cause, "x.to('meta'), or real tensors for all")
 
 
 def _target(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -49,12 +49,8 @@ def _of_operation(node, name: str, held) -> None:
     elif name == "y":
         _tell_of(tr("the loss is NaN: the first NaN that is kept for backward stands in what {} gave", node._where()))
     elif all(edge is None or isinstance(edge[0], Leaf) for edge in node.edges):
-        warn_once(
-            _KEY,
-            tr("the loss is NaN: what went into {} held {} NaN of {} numbers already", node._where(), int(nan.sum()), held.size),
-            "look for NaN in the data: x.isnan().any()",
-            code=35,
-        )
+        cause = tr("the loss is NaN: what went into {} held {} NaN of {} numbers already", node._where(), int(nan.sum()), held.size)
+        warn_once(_KEY, cause, "look for NaN in the data: x.isnan().any()", code=35)
     else:
         _tell_of(tr("the loss is NaN: the first NaN that is kept for backward stands in what went into {}", node._where()))
 

@@ -84,10 +84,8 @@ def _sized(where, sizes, size=None, **unknown) -> tuple:
             tr("{}(): got an unexpected keyword argument '{}'", where, next(iter(unknown), "size")), f"{where}(2, 3)"
         )
     if not sizes and size is None:
-        raise ArgumentTypeError(
-            tr('{}() missing 1 required positional argument: "size"', where),
-            tr("{}(2, 3), or {}(()) for a single number", where, where),
-        )
+        cause = tr('{}() missing 1 required positional argument: "size"', where)
+        raise ArgumentTypeError(cause, tr("{}(2, 3), or {}(()) for a single number", where, where))
     return sizes or (size,)
 
 
@@ -370,10 +368,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if input.ndim not in (1, 2):
         raise ArgumentError(tr("multinomial: expected weights of shape (V,) or (B, V); got {}", tuple(input.shape)))
     if input.shape[-1] > 1 << 24:
-        raise ArgumentError(
-            tr("multinomial: number of categories cannot exceed 2^24; got {}", input.shape[-1]),
-            "searchsorted in a cumsum of weights",
-        )
+        cause = tr("multinomial: number of categories cannot exceed 2^24; got {}", input.shape[-1])
+        raise ArgumentError(cause, "searchsorted in a cumsum of weights")
     if out is not None and out.dtype is not dtypes.int64:
         raise DTypeError(tr("multinomial: expected an int64 tensor as out; got {}", out.dtype), "leave out= away")
     return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")

@@ -104,10 +104,8 @@ def segment_reduce(
             tr("segment_reduce: offsets must lie between 0 and {}, the size of data along axis {}", shape[axis], axis), None
         )
     if cut is not offsets and not unsafe and (lengths._array.sum(-1) != shape[axis]).any():
-        raise ArgumentError(
-            tr("segment_reduce: lengths must add up to {}, the size of data along axis {}", shape[axis], axis),
-            "unsafe=True leaves the rest",
-        )
+        cause = tr("segment_reduce: lengths must add up to {}, the size of data along axis {}", shape[axis], axis)
+        raise ArgumentError(cause, "unsafe=True leaves the rest")
     ends = (cumsum(lengths, -1) if cut is not offsets else cut.long()[..., 1:]).contiguous()
     begin = 0 if cut is not offsets else cut.long()[..., :1]
     count, place = lengths.shape[-1], arange(shape[axis]).expand(shape[: axis + 1])

@@ -273,10 +273,8 @@ def matrices(input, name: str) -> Tensor:
     """The last two dims exchanged, for an attribute of this name; a single number as it is."""
     ndim = input._array.ndim
     if ndim == 1:
-        raise ShapeError(
-            tr("tensor.{} is only supported on matrices or batches of matrices. Got 1-D tensor.", name),
-            "x.unsqueeze(-1) is a column, x.unsqueeze(0) a row",
-        )
+        cause = tr("tensor.{} is only supported on matrices or batches of matrices. Got 1-D tensor.", name)
+        raise ShapeError(cause, "x.unsqueeze(-1) is a column, x.unsqueeze(0) a row")
     return transpose(input, -2, -1) if ndim else permute(input, ())
 
 
@@ -422,10 +420,8 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
     else:
         parts = [as_int(s) for s in wanted]
         if min(parts, default=0) < 0:
-            raise ArgumentError(
-                tr("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}", parts),
-                tr("sizes that sum to {}", n),
-            )
+            cause = tr("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}", parts)
+            raise ArgumentError(cause, tr("sizes that sum to {}", n))
         if sum(parts) != n:
             raise ShapeError(
                 tr("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but "

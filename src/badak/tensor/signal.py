@@ -86,10 +86,8 @@ def istft(input, n_fft: int, hop_length=None, win_length=None, window=None, cent
     hop, size = hop_length or n_fft // 4, win_length or n_fft
     y = input.unsqueeze(0) if input.dim() == 2 else input
     if y.dim() != 3 or not y.is_complex():
-        raise ShapeError(
-            tr("istft: expected a complex tensor (B, frequencies, frames); got {} {}", input.dtype, tuple(input.shape)),
-            "what stft gave",
-        )
+        cause = tr("istft: expected a complex tensor (B, frequencies, frames); got {} {}", input.dtype, tuple(input.shape))
+        raise ShapeError(cause, "what stft gave")
     w = _middle(ones(size, dtype=y.dtype.to_real()) if window is None else window, n_fft)
     norm, frames = "ortho" if normalized else "backward", y.transpose(-1, -2)
     if return_complex:

@@ -252,17 +252,13 @@ def quantile(
         )  # fmt: skip
     q = q if isinstance(q, Tensor) else Tensor._of(np.asarray(operand(q, "quantile"), input._array.dtype))
     if q._array.ndim > 1 or q._array.dtype != input._array.dtype:
-        raise ArgumentError(
-            tr("quantile() q must be a number or a vector of the input's dtype; got {} of shape {}", q.dtype, q._array.shape),
-            "q.to(x.dtype)",
-        )
+        cause = tr("quantile() q must be a number or a vector of the input's dtype; got {} of shape {}", q.dtype, q._array.shape)
+        raise ArgumentError(cause, "q.to(x.dtype)")
     if not ((q >= 0) & (q <= 1)).all():
         raise ArgumentError(tr("quantile() q values must be in the range [0, 1]; got {}", q.tolist()), "0.5 is the median")
     if interpolation not in (*_ROUNDED, "linear", "midpoint"):
-        raise ArgumentError(
-            tr("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest; got {!r}", interpolation),
-            "interpolation='linear'",
-        )
+        cause = tr("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest; got {!r}", interpolation)
+        raise ArgumentError(cause, "interpolation='linear'")
     shape = input._array.shape
     a = None if dim is None else axis_of(dim, len(shape))
     x = input.reshape(-1, 1) if a is None or not shape else input.movedim(a, -1).unsqueeze(0).movedim(-1, 0).flatten(1)
@@ -429,10 +425,8 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
     rows, values = sorted_sequence._array, np.asarray(input._array if isinstance(input, Tensor) else input)
     if sorter is not None:
         if sorter._array.shape != rows.shape:
-            raise ShapeError(
-                tr("searchsorted: expected sorter of the sequence's shape {}; got {}", rows.shape, sorter._array.shape),
-                "sorter=sorted_sequence.argsort()",
-            )
+            cause = tr("searchsorted: expected sorter of the sequence's shape {}; got {}", rows.shape, sorter._array.shape)
+            raise ShapeError(cause, "sorter=sorted_sequence.argsort()")
         rows = np.take_along_axis(rows, sorter._array, -1)
     kind = np.int32 if out_int32 else np.int64
     if rows.ndim == 1:

@@ -244,10 +244,8 @@ class TypedStorage:
         self.dtype = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
         if wrap_storage is not None:
             if not isinstance(wrap_storage, UntypedStorage):
-                raise ArgumentTypeError(
-                    tr("TypedStorage: expected wrap_storage=UntypedStorage; got {}", type(wrap_storage).__name__),
-                    "x.untyped_storage()",
-                )
+                cause = tr("TypedStorage: expected wrap_storage=UntypedStorage; got {}", type(wrap_storage).__name__)
+                raise ArgumentTypeError(cause, "x.untyped_storage()")
             self._untyped_storage = wrap_storage
         elif not data or isinstance(data[0], int):
             self._untyped_storage = UntypedStorage(self.dtype.itemsize * (data[0] if data else 0), device=device)
@@ -434,10 +432,8 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
             else (np.empty(shape, kind))
         )
     if array.dtype != input._array.dtype:
-        raise DTypeError(
-            tr("Could not set tensor of type {} to a tensor of type {}", dtypes.of_numpy(array.dtype), input.dtype),
-            "the same dtype",
-        )
+        cause = tr("Could not set tensor of type {} to a tensor of type {}", dtypes.of_numpy(array.dtype), input.dtype)
+        raise DTypeError(cause, "the same dtype")
     events.redefine(input, tr("set_ of a tensor"))
     input._array, input._base, input._view_steps, input._version_counter = array, None, (), None
     return input

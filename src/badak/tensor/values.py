@@ -163,10 +163,8 @@ class Values(History):
         if isinstance(value, Values):
             value = value._array
         elif not isinstance(value, Number):
-            raise ArgumentError(
-                tr("Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.", type(value)),
-                "value in x.tolist()",
-            )
+            cause = tr("Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.", type(value))
+            raise ArgumentError(cause, "value in x.tolist()")
         return bool((self._array == value).any())
 
     def __format__(self, spec: str) -> str:

@@ -230,10 +230,8 @@ Unbatched.again = again  # type: ignore[attr-defined]
 
 
 def _dynamic(name: str) -> NotSupportedError:
-    return NotSupportedError(
-        tr("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {}.", name),
-        "badak.where, or a loop over the examples",
-    )
+    cause = tr("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {}.", name)
+    return NotSupportedError(cause, "badak.where, or a loop over the examples")
 
 
 def not_in_place() -> NotSupportedError:

@@ -21,15 +21,11 @@ class Batches:
 
     def __init__(self, loader: Iterable, name: str = "loader"):
         if not isinstance(loader, Iterable) or isinstance(loader, (str, bytes, dict, Tensor, np.ndarray)):
-            raise ArgumentError(
-                tr("fit: expected {} to give batches; got {}", name, type(loader).__name__),
-                "a DataLoader, or a list of batches (inputs, labels)",
-            )
+            cause = tr("fit: expected {} to give batches; got {}", name, type(loader).__name__)
+            raise ArgumentError(cause, "a DataLoader, or a list of batches (inputs, labels)")
         if isinstance(loader, Iterator):
-            raise ArgumentError(
-                tr("fit: {} is an iterator, which gives its batches only once", name),
-                tr("list({}), or an object whose __iter__ begins again in each epoch", name),
-            )
+            cause = tr("fit: {} is an iterator, which gives its batches only once", name)
+            raise ArgumentError(cause, tr("list({}), or an object whose __iter__ begins again in each epoch", name))
         self.loader, self.name = loader, name
         self.knows = hasattr(loader, "state_dict") and hasattr(loader, "load_state_dict")
         self.given, self.skip = 0, 0

@@ -102,10 +102,8 @@ def _resume(
     vocabulary = run.vocabulary()
     experiment = build(setup, log, vocabulary if isinstance(vocabulary, Tokenizer) else None)
     if experiment.setup != setup:
-        raise StateError(
-            tr("{}: the text is not the one that this run began with, its vocabulary differs", folder),
-            "bring the old text back, or start a new run with this one",
-        )
+        cause = tr("{}: the text is not the one that this run began with, its vocabulary differs", folder)
+        raise StateError(cause, "bring the old text back, or start a new run with this one")
     last = setup.train.last_step(len(experiment.loader))
     if setup == run.setup and step >= last:
         log(tr("this run is finished (step {} of {}); with --epochs or --steps it goes on", step, last))
@@ -120,10 +118,8 @@ def lengthen(run: Run, setup: Setup, batches: int, step: int, log: Callable[[str
     """Let `run`, which is at `step`, go on to where `setup` says, and say what its learning rate does."""
     before, now = run.setup.train.last_step(batches), setup.train.last_step(batches)
     if now < step:
-        raise ArgumentError(
-            tr("{}: the run has made {} steps, more than the {} that are asked for", run.folder, step, now),
-            tr("--steps {}, or --epochs {}", step + batches, -(-step // batches) + 1),
-        )
+        cause = tr("{}: the run has made {} steps, more than the {} that are asked for", run.folder, step, now)
+        raise ArgumentError(cause, tr("--steps {}, or --epochs {}", step + batches, -(-step // batches) + 1))
     run.change(setup)
     if now != before:
         rates = [setup.train.lr * setup.train.rate(step, last) for last in (before, now)]

@@ -185,10 +185,8 @@ def listening(callbacks: Any) -> Callable[[str, Progress], None]:
     given = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
     for one in given:
         if isinstance(one, type) or not (callable(one) or any(hasattr(one, moment) for moment in MOMENTS)):
-            raise ArgumentError(
-                tr("fit: expected callbacks with {}, or functions; got {!r:.80}", ", ".join(MOMENTS), one),
-                f"{one.__name__}()" if isinstance(one, type) else "a subclass of badak.training.Callback",
-            )
+            cause = tr("fit: expected callbacks with {}, or functions; got {!r:.80}", ", ".join(MOMENTS), one)
+            raise ArgumentError(cause, f"{one.__name__}()" if isinstance(one, type) else "a subclass of badak.training.Callback")
 
     def tell(moment: str, progress: Progress) -> None:
         for one in given:

@@ -72,10 +72,8 @@ class Writing(Experiment):
         parts = {"text to learn": ids[:cut], "held-out text": ids[cut:] if cut < len(ids) else ids}
         for name, part in parts.items():
             if len(part) <= context:
-                raise ArgumentError(
-                    tr("the {} has {} tokens, a window needs {}", name, len(part), context + 1),
-                    "a longer text, a smaller --context, or --val-split 0",
-                )
+                cause = tr("the {} has {} tokens, a window needs {}", name, len(part), context + 1)
+                raise ArgumentError(cause, "a longer text, a smaller --context, or --val-split 0")
         learned, tested = (TokenWindows(part, context) for part in parts.values())
         sampler = RandomSampler(learned, replacement=True, num_samples=max(1, len(learned) // context), generator=order)
         return sampler, Subset(tested, range(0, len(tested), context))
@@ -123,10 +121,8 @@ class WritingLines(Writing):
         context, lines = window_of(self.setup), [self.vocabulary.encode(line) for line in self.corpus.lines()]
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         if len(lines[longest]) > context:
-            raise ArgumentError(
-                tr("line {} has {} tokens, more than context={}", longest + 1, len(lines[longest]), context),
-                tr("--context {}", len(lines[longest])),
-            )
+            cause = tr("line {} has {} tokens, more than context={}", longest + 1, len(lines[longest]), context)
+            raise ArgumentError(cause, tr("--context {}", len(lines[longest])))
         cut = len(lines) - int(len(lines) * self.setup.data.val_split)
         return RandomSampler(Lines(lines[:cut], self.eos), generator=order), Lines(lines[cut:] or lines, self.eos)
 
@@ -150,10 +146,8 @@ def fitted(setup: GPTSetup, vocabulary: TextVocabulary) -> GPTSetup:
     """`setup` with a model for this vocabulary; one that has learned has a table already, which may have rows to spare."""
     size = len(vocabulary)
     if setup.start.folder and size > setup.model.vocab_size:
-        raise ArgumentError(
-            tr("a vocabulary of {:,} tokens for a model of {:,}, that of {}", size, setup.model.vocab_size, setup.start.folder),
-            "the tokenizer of that folder: leave out --tokenizer and --tokens",
-        )
+        cause = tr("a vocabulary of {:,} tokens for a model of {:,}, that of {}", size, setup.model.vocab_size, setup.start.folder)
+        raise ArgumentError(cause, "the tokenizer of that folder: leave out --tokenizer and --tokens")
     model = setup.model if setup.start.folder else replace(setup.model, vocab_size=size)
     return replace(setup, model=model)
 
@@ -195,10 +189,8 @@ def own_tokenizer(setup: GPTSetup) -> Tokenizer | None:
 def window_of(setup: GPTSetup) -> int:
     """Tokens of one example."""
     if setup.data.seq_len > setup.model.context:
-        raise ArgumentError(
-            tr("--seq-len {} is more than the {} tokens that the model sees at once", setup.data.seq_len, setup.model.context),
-            tr("--seq-len {}", setup.model.context),
-        )
+        cause = tr("--seq-len {} is more than the {} tokens that the model sees at once", setup.data.seq_len, setup.model.context)
+        raise ArgumentError(cause, tr("--seq-len {}", setup.model.context))
     return setup.data.seq_len or setup.model.context
 
 

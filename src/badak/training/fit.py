@@ -51,10 +51,8 @@ class Own(Experiment):
     def prepare(self, batch: Any) -> tuple[tuple[Any, ...], Any]:
         made = tensors_of(self.given(batch))
         if not isinstance(made, tuple) or len(made) != 2 or not isinstance(made[0], tuple):
-            raise ArgumentError(
-                tr("fit: prepare must give ((inputs, ...), labels); got {}", described(made)),
-                "prepare=lambda batch: ((batch['ids'],), batch['labels'])",
-            )
+            cause = tr("fit: prepare must give ((inputs, ...), labels); got {}", described(made))
+            raise ArgumentError(cause, "prepare=lambda batch: ((batch['ids'],), batch['labels'])")
         return made
 
     def measure(self, outputs: Any, labels: Any, smoothing: float = 0.0) -> Measured:
@@ -206,10 +204,8 @@ def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, An
         raise ArgumentError(tr("fit: expected metrics by name; got {}", described(metrics)), 'metrics={"mae": F.l1_loss}')
     for name, metric in metrics.items():
         if not callable(metric) or not str(name).isidentifier() or hasattr(Row, f"val_{name}") or name in ("loss", "accuracy"):
-            raise ArgumentError(
-                tr("fit: expected metrics by names of their own; got {!r:.60}: {}", name, described(metric)),
-                'metrics={"mae": F.l1_loss}',
-            )
+            cause = tr("fit: expected metrics by names of their own; got {!r:.60}: {}", name, described(metric))
+            raise ArgumentError(cause, 'metrics={"mae": F.l1_loss}')
     known = [one.name for one in dataclasses.fields(TrainConfig) if one.name not in ELSEWHERE]
     for name in settings:
         if name in ELSEWHERE:
@@ -246,10 +242,8 @@ def setup_of(model: Module, loader: Any, optimizer: Any, settings: dict[str, Any
     config = TrainConfig(**{"keep": "last", **settings, **named})
     batches = length_of(loader)
     if batches is None and not config.steps:
-        raise ArgumentError(
-            tr("fit: {} does not say how many batches it has, so nobody knows what an epoch is", type(loader).__name__),
-            "steps=1000, the number of updates",
-        )
+        cause = tr("fit: {} does not say how many batches it has, so nobody knows what an epoch is", type(loader).__name__)
+        raise ArgumentError(cause, "steps=1000, the number of updates")
     size = sum(p.numel() for p in model.parameters())
     return OwnSetup(model=OwnModel(type(model).__name__, size), train=config, data=OwnData(batches or 0))
 
@@ -273,10 +267,8 @@ def open_run(folder: str | os.PathLike, setup: OwnSetup, resume: bool, log: Call
         if (new := vars(getattr(setup, section))[name]) != old and name not in CHANGING.get(section, ())
     ]
     if changed:
-        raise ArgumentError(
-            tr("{}: this run has {}", folder, tr(", ").join(changed)),
-            "what it was made with, but epochs and steps; or another folder",
-        )
+        cause = tr("{}: this run has {}", folder, tr(", ").join(changed))
+        raise ArgumentError(cause, "what it was made with, but epochs and steps; or another folder")
     step = read_step(folder)
     if setup != before:
         lengthen(run, setup, max(setup.data.batches, 1), step, log)  # type: ignore[arg-type]
@@ -288,10 +280,8 @@ def open_run(folder: str | os.PathLike, setup: OwnSetup, resume: bool, log: Call
 def take_apart(batch: Any) -> tuple[tuple[Any, ...], Any]:
     """(inputs, ..., labels) as ((inputs, ...), labels)."""
     if not isinstance(batch, (tuple, list)) or len(batch) < 2:
-        raise ArgumentError(
-            tr("fit: expected batches (inputs, ..., labels); got {}", described(batch)),
-            "TensorDataset(inputs, labels), or prepare=lambda batch: ((inputs,), labels)",
-        )
+        cause = tr("fit: expected batches (inputs, ..., labels); got {}", described(batch))
+        raise ArgumentError(cause, "TensorDataset(inputs, labels), or prepare=lambda batch: ((inputs,), labels)")
     return tuple(batch[:-1]), batch[-1]
 
 

@@ -82,10 +82,8 @@ def token_logprobs(logits: Tensor, ids: Tensor) -> Tensor:
         -1.3863
     """
     if logits.dim() != 3 or ids.shape != logits.shape[:2]:
-        raise ShapeError(
-            tr("token_logprobs: expected logits (B, T, V) and ids (B, T); got {} and {}", tuple(logits.shape), tuple(ids.shape)),
-            "logits[:, :-1], ids[:, 1:]",
-        )
+        cause = tr("token_logprobs: expected logits (B, T, V) and ids (B, T); got {} and {}", tuple(logits.shape), tuple(ids.shape))
+        raise ShapeError(cause, "logits[:, :-1], ids[:, 1:]")
     return -F.cross_entropy(logits.flatten(0, 1), ids.flatten(), reduction="none").reshape(ids.shape)
 
 
@@ -166,10 +164,8 @@ def _expect_loss(logprobs: Tensor, advantages: Tensor, mask: Tensor, old: Any, r
         )  # fmt: skip
     for name, each in {"mask": mask, "old": old, "reference": reference}.items():
         if each is not None and each.shape != logprobs.shape:
-            raise ShapeError(
-                tr("grpo_loss: expected {} {}, as logprobs; got {}", name, tuple(logprobs.shape), tuple(each.shape)),
-                "a number for each token",
-            )
+            cause = tr("grpo_loss: expected {} {}, as logprobs; got {}", name, tuple(logprobs.shape), tuple(each.shape))
+            raise ShapeError(cause, "a number for each token")
     if kl and reference is None:
         raise ArgumentError(
             tr("grpo_loss: kl={:g} needs a reference", kl), "reference=token_logprobs(...) of the first model, or kl=0"

@@ -136,8 +136,6 @@ def open_filler(folder: str | Path) -> Trained:
     if tokens.mask is None:
         raise ArgumentError(tr("{}: its tokenizer has no mask", folder), "the tokenizer that the model was trained with")
     if len(tokens) > model.config.vocab_size:
-        raise ArgumentError(
-            tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokens), model.config.vocab_size),
-            "the tokenizer that the model was trained with",
-        )
+        cause = tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokens), model.config.vocab_size)
+        raise ArgumentError(cause, "the tokenizer that the model was trained with")
     return Trained(None, model, tokens)

@@ -90,10 +90,8 @@ def _known(path: Path, measured: dict[str, Any]) -> bytes:
     """The rows of then, as `measure` saw them; none where the file is gone."""
     data, size = _read(path), measured["bytes"]
     if data and (len(data) < size or hashlib.sha256(data[:size]).hexdigest() != measured["sha256"]):
-        raise FileError(
-            tr("{}: damaged or edited: it does not begin with the rows that this run had", path),
-            "restore it from a copy, or move it away: the rows to come then begin a new one",
-        )
+        cause = tr("{}: damaged or edited: it does not begin with the rows that this run had", path)
+        raise FileError(cause, "restore it from a copy, or move it away: the rows to come then begin a new one")
     return data[:size]
 
 

@@ -55,10 +55,8 @@ class Ranks:
     def slots(self, batches: int) -> range:
         """Which of an update's batches are this rank's. Raises ArgumentError where there are fewer than ranks."""
         if batches < self.size:
-            raise ArgumentError(
-                tr("training: {} ranks share the batches of an update, and --grad-accum-steps is {}", self.size, batches),
-                tr("--grad-accum-steps {}, with a --batch-size smaller by as much", self.size),
-            )
+            cause = tr("training: {} ranks share the batches of an update, and --grad-accum-steps is {}", self.size, batches)
+            raise ArgumentError(cause, tr("--grad-accum-steps {}, with a --batch-size smaller by as much", self.size))
         return range(batches * self.rank // self.size, batches * (self.rank + 1) // self.size)
 
     def told(self, value: str) -> str:

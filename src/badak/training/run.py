@@ -66,10 +66,8 @@ class Run:
     def refuse_another(self) -> None:
         """Raise ArgumentError where the folder holds a run, or what is left of one."""
         if (self.folder / CONFIG).exists() or checkpoint.exists(self.folder):
-            raise ArgumentError(
-                tr("{}: there is a run in this folder already", self.folder),
-                tr("{} goes on with it; --run names another folder", self.resuming()),
-            )
+            cause = tr("{}: there is a run in this folder already", self.folder)
+            raise ArgumentError(cause, tr("{} goes on with it; --run names another folder", self.resuming()))
 
     @classmethod
     def open(cls, folder: str | Path) -> "Run":
@@ -152,10 +150,8 @@ class Run:
             load_lora(model, weights) if lora_state_dict(model) else model.load_state_dict(weights)
         except StateError as error:  # whose lines name every key
             what = line(" ".join(error.cause.split()), 300)
-            raise StateError(
-                tr("{}: not the weights of the model in {}: {}", self.folder / checkpoint.MODEL, CONFIG, what),
-                "restore the folder from a copy, or train again",
-            ) from error
+            cause = tr("{}: not the weights of the model in {}: {}", self.folder / checkpoint.MODEL, CONFIG, what)
+            raise StateError(cause, "restore the folder from a copy, or train again") from error
         model.eval()
 
     def vocabulary(self) -> TextVocabulary | None:

@@ -81,10 +81,8 @@ def evaluate(folder: str | Path, data: str = "", log: Callable[[str], None] = qu
 def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
     """The task of a run with the weights that it has learned, and what it is to be tested with."""
     if run.setup.experiment not in TASKS:
-        raise ArgumentError(
-            tr("{} is a run of {}: only the program that made its model can test it", run.folder, run.made_by()),
-            "fit(..., val=batches) in that program",
-        )
+        cause = tr("{} is a run of {}: only the program that made its model can test it", run.folder, run.made_by())
+        raise ArgumentError(cause, "fit(..., val=batches) in that program")
     state = run.load()
     if state is None:
         raise FileError(tr("{}: the run has not saved anything yet", run.folder), run.resuming())
@@ -93,10 +91,8 @@ def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
     known: Any = vocabulary if isinstance(vocabulary, Tokenizer) or run.setup.experiment == "gpt" else None
     experiment = build(setup, log, known)
     if any(getattr(experiment.setup, name, None) != getattr(run.setup, name, None) for name in ("model", "vocabulary", "labels")):
-        raise StateError(
-            tr("{}: this data makes another vocabulary or other classes than the run learned with", data or run.folder),
-            "data with the same words and classes as the data that was learned",
-        )
+        cause = tr("{}: this data makes another vocabulary or other classes than the run learned with", data or run.folder)
+        raise StateError(cause, "data with the same words and classes as the data that was learned")
     if not data and state.origin.get("data") != experiment.fingerprint:
         raise StateError(
             tr("{}: the data is not what this run began with", run.folder), "bring the old data back, or say --data PATH"

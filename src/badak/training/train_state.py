@@ -234,18 +234,14 @@ class TrainState:
         if saved is None:
             return None
         if saved.origin.get("data") != self.experiment.fingerprint:
-            raise StateError(
-                tr("{}: the data is not what this run began with", run.folder),
-                "bring the old data back, name its place with --data, or start a new run with this one",
-            )
+            cause = tr("{}: the data is not what this run began with", run.folder)
+            raise StateError(cause, "bring the old data back, name its place with --data, or start a new run with this one")
         try:
             self._take(saved)
         except Exception as error:  # a sound file can hold any nonsense, and every part answers in its own way
             what = error.cause if isinstance(error, BadakError) else f"{type(error).__name__}: {error}"
-            raise StateError(
-                tr("{}: the saved state is not one of this experiment: {}", run.folder, line(" ".join(what.split()), 300)),
-                "restore the folder from a copy, or start a new run",
-            ) from error
+            cause = tr("{}: the saved state is not one of this experiment: {}", run.folder, line(" ".join(what.split()), 300))
+            raise StateError(cause, "restore the folder from a copy, or start a new run") from error
         return saved
 
     def _take(self, saved: Checkpoint) -> None:

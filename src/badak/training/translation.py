@@ -136,10 +136,8 @@ def read_pairs(data: TranslateData) -> Corpus:
         if (data.src, data.tgt) == ("en", "ko"):
             pairs = [(english, korean) for korean, english in pairs]
         elif (data.src, data.tgt) != ("ko", "en"):
-            raise ArgumentError(
-                tr("the phrases that come with badak are Korean and English; got {} and {}", data.src, data.tgt),
-                "--data DIR, or --src ko --tgt en",
-            )
+            cause = tr("the phrases that come with badak are Korean and English; got {} and {}", data.src, data.tgt)
+            raise ArgumentError(cause, "--data DIR, or --src ko --tgt en")
         return Corpus(pairs, pairs)
     return read_corpus(data.path, data.src, data.tgt, (data.source_column, data.target_column), data.val_split)
 

@@ -68,10 +68,8 @@ def read(path: str | Path) -> dict[str, Any]:
         made = None
     kind = made.get("format") if isinstance(made, dict) else None
     if isinstance(kind, str) and kind != FORMAT and kind.startswith(FORMAT.rpartition(" ")[0]):
-        raise FileError(
-            tr("{}: {}, and this badak reads {}", file, kind, FORMAT),
-            tr("verify it with the badak that wrote it: {}", made.get("badak")),
-        )
+        cause = tr("{}: {}, and this badak reads {}", file, kind, FORMAT)
+        raise FileError(cause, tr("verify it with the badak that wrote it: {}", made.get("badak")))
     if kind != FORMAT:
         raise FileError(tr("{}: not a report of badak learn", file), "badak learn report writes one")
     if made.get("sha256") != sealed(made):

@@ -93,11 +93,8 @@ class Service:
         lengths = [len(ids) for ids in await self._aside(partial(model.encoder.tokenizer.encode_all, texts, marks=True))]
         longest = max(lengths)
         if longest > model.encoder.length and not truncate:
-            raise RequestError(
-                tr("a text has {:,} tokens, the model reads {:,}", longest,
-                   model.encoder.length), '"truncate": true leaves out the end',
-                param="input", code="context_length_exceeded",
-            )  # fmt: skip
+            cause = tr("a text has {:,} tokens, the model reads {:,}", longest, model.encoder.length)
+            raise RequestError(cause, '"truncate": true leaves out the end', param="input", code="context_length_exceeded")
         vectors = await self._work(request, model, texts)
         tokens = sum(min(length, model.encoder.length) for length in lengths)
         data = [{"object": "embedding", "index": i, "embedding": _vector(row, form)} for i, row in enumerate(vectors)]

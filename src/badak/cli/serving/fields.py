@@ -97,10 +97,8 @@ class Fields:
         for name, value in self.values.items():
             absent = any(value == one and isinstance(value, bool) is isinstance(one, bool) for one in ABSENT.get(name, ()))
             if name not in WITHOUT_EFFECT and not absent:
-                raise RequestError(
-                    tr("{}{} is not supported here", self.where, shown(name)), "leave it out",
-                    param=self.where + name[:60], code="unsupported_parameter",
-                )  # fmt: skip
+                cause = tr("{}{} is not supported here", self.where, shown(name))
+                raise RequestError(cause, "leave it out", param=self.where + name[:60], code="unsupported_parameter")
 
 
 def is_text(value: Any) -> bool:

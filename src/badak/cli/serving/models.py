@@ -115,11 +115,8 @@ class Filler(Served):
             by_pieces = isinstance(vocabulary, Tokenizer)
             tokens = len(vocabulary.encode(text, marks=True)) if by_pieces else len(vocabulary.encode(text)) + 2  # two marks
             if tokens > self.filler.model.config.context:
-                raise RequestError(
-                    tr("a text has {:,} tokens, the model reads {:,}", tokens, self.filler.model.config.context),
-                    "a shorter text",
-                    param="input",
-                )
+                cause = tr("a text has {:,} tokens, the model reads {:,}", tokens, self.filler.model.config.context)
+                raise RequestError(cause, "a shorter text", param="input")
             made.append(fill_sentence(self.filler.model, vocabulary, text, top))
         return made
 

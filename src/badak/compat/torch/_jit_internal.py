@@ -65,10 +65,8 @@ def is_final(ann: Any) -> bool:
 def _is_one(ann: Any, bare: Any, kind: Any) -> bool:
     if ann is bare:
         name = getattr(bare, "_name", None) or bare.__name__
-        raise ArgumentError(
-            tr("Attempted to use {} without a contained type. Please add a contained type, e.g. {}[int]", name, name),
-            f"{name}[int]",
-        )
+        cause = tr("Attempted to use {} without a contained type. Please add a contained type, e.g. {}[int]", name, name)
+        raise ArgumentError(cause, f"{name}[int]")
     return typing.get_origin(ann) is kind
 
 

@@ -57,10 +57,8 @@ def _quantised(said: str, frames: list[FrameType]) -> BadakError | None:
     config = _value(frames, "quantization_config") or _value(frames, "quantization_config_dict")
     method = config.get("quant_method") if isinstance(config, dict) else getattr(config, "quant_method", None)
     known = f" by {getattr(method, 'value', method)}" if method else ""
-    return NotSupportedError(
-        tr("from_pretrained: the weights are to be quantised{}, and badak computes in float32, float16 and bfloat16", known),
-        "weights that are not quantised, and no quantization_config (nor in config.json)",
-    )
+    cause = tr("from_pretrained: the weights are to be quantised{}, and badak computes in float32, float16 and bfloat16", known)
+    return NotSupportedError(cause, "weights that are not quantised, and no quantization_config (nor in config.json)")
 
 
 def _other_shapes(said: str, frames: list[FrameType]) -> BadakError | None:
@@ -70,10 +68,8 @@ def _other_shapes(said: str, frames: list[FrameType]) -> BadakError | None:
     name, theirs, ours = found[0] if found else (tr("a weight"), "one shape", "another")
     more = tr(", and {} more weights have other shapes", len(found) - 1) if len(found) > 1 else ""
     shapes = [tuple(shape) if isinstance(shape, tuple) else shape for shape in (theirs, ours)]
-    return StateError(
-        tr("from_pretrained: {} is {} in the checkpoint and {} in the model{}", name, shapes[0], shapes[1], more),
-        "the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them again",
-    )
+    cause = tr("from_pretrained: {} is {} in the checkpoint and {} in the model{}", name, shapes[0], shapes[1], more)
+    return StateError(cause, "the config.json that belongs to the checkpoint; ignore_mismatched_sizes=True draws them again")
 
 
 def _missing_file(said: str, frames: list[FrameType]) -> BadakError | None:
@@ -82,10 +78,8 @@ def _missing_file(said: str, frames: list[FrameType]) -> BadakError | None:
         return None
     folder, name = os.path.split(path[1])
     part = tr(" (a part of the weights, which the index next to it names)") if re.search(r"-of-\d+\.", name) else ""
-    return FileError(
-        tr("from_pretrained: {} is missing in {}{}", name, folder, part),
-        "copy it from where the others came, or save the model again",
-    )
+    cause = tr("from_pretrained: {} is missing in {}{}", name, folder, part)
+    return FileError(cause, "copy it from where the others came, or save the model again")
 
 
 def _damaged(said: str, frames: list[FrameType]) -> BadakError | None:
@@ -100,10 +94,8 @@ def _own_code(said: str, frames: list[FrameType]) -> BadakError | None:
     where = re.search(r"repository (\S+) (?:contains|references) custom code|Loading (\S+) requires (?:you )?to execute", said)
     if where is None:
         return None
-    return NotSupportedError(
-        tr("from_pretrained: {} brings code of its own, which is run only where the program allows it", where[1] or where[2]),
-        "read its .py files; then from_pretrained(..., trust_remote_code=True)",
-    )
+    cause = tr("from_pretrained: {} brings code of its own, which is run only where the program allows it", where[1] or where[2])
+    return NotSupportedError(cause, "read its .py files; then from_pretrained(..., trust_remote_code=True)")
 
 
 def _no_weights(said: str, frames: list[FrameType]) -> BadakError | None:

@@ -59,10 +59,8 @@ def seen_by(mask_mod: Mod, B: int, H: int, queries: Tensor, keys: Tensor) -> Ten
     """Which key each query sees, bool (B, H, T, S), with 1 for axes on which it does not depend."""
     seen = everywhere(mask_mod)(arange(B), arange(H), queries, keys)
     if seen.dtype != bool_ or seen.dim() != 4:
-        raise ArgumentError(
-            tr("mask_mod gave {} {} for one score; expected one boolean", seen.dtype, tuple(seen.shape[4:])),
-            "return q_idx >= kv_idx",
-        )
+        cause = tr("mask_mod gave {} {} for one score; expected one boolean", seen.dtype, tuple(seen.shape[4:]))
+        raise ArgumentError(cause, "return q_idx >= kv_idx")
     for axis in range(4):
         if seen.stride(axis) == 0 and seen.shape[axis] > 1:
             seen = seen.narrow(axis, 0, 1)
@@ -128,10 +126,8 @@ def _count_arguments(where: str, mod: Mod) -> int:
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     count = sum(each.default is Parameter.empty and each.kind in kinds for each in signature(mod).parameters.values())
     if count not in (4, 5):
-        raise ArgumentError(
-            tr("expected a function of (b, h, q_idx, kv_idx) or (score, b, h, q_idx, kv_idx); got one of {} arguments", count),
-            "lambda b, h, q_idx, kv_idx: q_idx >= kv_idx",
-        )
+        cause = tr("expected a function of (b, h, q_idx, kv_idx) or (score, b, h, q_idx, kv_idx); got one of {} arguments", count)
+        raise ArgumentError(cause, "lambda b, h, q_idx, kv_idx: q_idx >= kv_idx")
     return count
 
 
@@ -155,10 +151,8 @@ def _table(count: Tensor | None, indices: Tensor | None) -> np.ndarray:
     which, most = indices.numpy(), indices.shape[-1]
     listed = np.arange(most) < count.numpy()[..., None]
     if which.dtype.kind not in "iu" or (count.numpy() > most).any() or (listed & ((which < 0) | (which >= most))).any():
-        raise ArgumentError(
-            tr("BlockMask: expected integers, of at most {} blocks of keys in a row, numbered 0 to {}", most, most - 1),
-            "create_block_mask makes them of a function",
-        )
+        cause = tr("BlockMask: expected integers, of at most {} blocks of keys in a row, numbered 0 to {}", most, most - 1)
+        raise ArgumentError(cause, "create_block_mask makes them of a function")
     table = np.zeros(which.shape, bool)
     places = np.nonzero(listed)
     table[(*places[:-1], which[places])] = True
@@ -347,10 +341,8 @@ class BlockMask:
         full = np.zeros_like(partial) if full is None else full.reshape(partial.shape)
         for axis, size, name in ((0, B, "batches"), (1, H, "heads")):
             if partial.shape[axis] not in (1, size):
-                raise ShapeError(
-                    tr("the BlockMask has {} {}, the query {}", partial.shape[axis], name, size),
-                    tr("create_block_mask of {}, or of None", size),
-                )
+                cause = tr("the BlockMask has {} {}, the query {}", partial.shape[axis], name, size)
+                raise ShapeError(cause, tr("create_block_mask of {}, or of None", size))
         listed = (partial | full).any((0, 1))  # (R, C)
         rows, size = len(listed), self.BLOCK_SIZE[0]
         start = 0

@@ -55,10 +55,8 @@ def _select_conv_backend(
     if 0 in input.shape[:2]:
         return _ConvBackend["Empty"]
     if not input.numel():
-        raise ShapeError(
-            tr("Only zero batch or zero channel inputs are supported, but got input shape: {}", list(input.shape)),
-            "sizes of 1 or more",
-        )
+        cause = tr("Only zero batch or zero channel inputs are supported, but got input shape: {}", list(input.shape))
+        raise ShapeError(cause, "sizes of 1 or more")
     axes = input.dim() - 2
     planes = max(axes, 2)  # lines count as planes of one row
     if transposed:

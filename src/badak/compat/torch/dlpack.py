@@ -54,8 +54,6 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     if type(ext_tensor).__name__ == "PyCapsule":
         return _of_array(_Held(ext_tensor))
     if not hasattr(ext_tensor, "__dlpack__"):
-        raise ArgumentTypeError(
-            tr("from_dlpack: expected a capsule, or an array with __dlpack__; got {}", type(ext_tensor).__name__),
-            "badak.as_tensor(values)",
-        )
+        cause = tr("from_dlpack: expected a capsule, or an array with __dlpack__; got {}", type(ext_tensor).__name__)
+        raise ArgumentTypeError(cause, "badak.as_tensor(values)")
     return _of_array(ext_tensor)

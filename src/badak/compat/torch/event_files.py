@@ -241,10 +241,8 @@ def _picture(given: Any, axes: str) -> Any:
     """Pixels as a PNG; several side by side, eight in a row."""
     pixels = _array(given)
     if axes.upper() not in _AXES or pixels.ndim != len(axes):
-        raise ArgumentError(
-            tr("add_image(): shape {} does not fit dataformats={!r}", pixels.shape, axes),
-            "dataformats='CHW', 'HWC', 'HW' or 'NCHW'",
-        )
+        cause = tr("add_image(): shape {} does not fit dataformats={!r}", pixels.shape, axes)
+        raise ArgumentError(cause, "dataformats='CHW', 'HWC', 'HW' or 'NCHW'")
     scale = 1 if pixels.dtype == np.uint8 else 255
     pixels = pixels.transpose(_AXES[axes.upper()]).astype(np.float32)
     if pixels.ndim == 4:

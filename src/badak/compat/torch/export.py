@@ -257,18 +257,14 @@ def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: 
         sizes |= {place: f"{found[place]}_auto" for place in said.free if place in found and place not in sizes}
     program = trace(where, mod, args, kwargs, sizes, ranges)
     if program.trace.draws:
-        raise NotSupportedError(
-            tr("{}: the run draws random numbers ({}), which a graph would repeat", where, program.trace.draws[0]),
-            "module.eval() first",
-        )
+        cause = tr("{}: the run draws random numbers ({}), which a graph would repeat", where, program.trace.draws[0])
+        raise NotSupportedError(cause, "module.eval() first")
     graph, tensors = graph_of(where, program)
     different = differing(program, mod, Traced(graph, tensors, signature(program)).run)
     if different:
         reads = tr(", ").join(dict.fromkeys(f"{how} at {line}" for how, line in program.trace.reads)) or tr("a value in Python")
-        raise NotSupportedError(
-            tr("{}: {} of the graph differs from the module's on other values: it depends on {}", where, different, reads),
-            "compute with tensors there, as by torch.where",
-        )
+        cause = tr("{}: {} of the graph differs from the module's on other values: it depends on {}", where, different, reads)
+        raise NotSupportedError(cause, "compute with tensors there, as by torch.where")
     return program, {name: ranges.get(name, (0, math.inf)) for name in program.symbols}
 
 

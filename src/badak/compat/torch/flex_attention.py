@@ -189,10 +189,8 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
             tr("flex_attention: expected (batch, heads, length, width); {}", shapes), "x.unflatten(-1, (heads, -1)).transpose(1, 2)"
         )
     if key.shape[-1] != query.shape[-1] or key.shape[:3] != value.shape[:3]:
-        raise ShapeError(
-            tr("flex_attention: expected query (B, H, T, D), key (B, G, S, D), value (B, G, S, E); {}", shapes),
-            "one D, one G, one S",
-        )
+        cause = tr("flex_attention: expected query (B, H, T, D), key (B, G, S, D), value (B, G, S, E); {}", shapes)
+        raise ShapeError(cause, "one D, one G, one S")
     if key.shape[0] not in (1, query.shape[0]):
         raise ShapeError(
             tr("flex_attention: expected as many batches of keys as of queries, or one; {}", shapes), "key.expand(B, -1, -1, -1)"
@@ -220,9 +218,7 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
                 tr("flex_attention: block_mask is a {}", type(block_mask).__name__), "create_block_mask(mask_mod, B, H, T, S)"
             )
         if block_mask.seq_lengths != (query.shape[2], key.shape[2]):
-            raise ShapeError(
-                tr("flex_attention: the block_mask is of {} queries and keys; {}", block_mask.seq_lengths, shapes),
-                f"create_block_mask(mask_mod, B, H, {query.shape[2]}, {key.shape[2]})",
-            )
+            cause = tr("flex_attention: the block_mask is of {} queries and keys; {}", block_mask.seq_lengths, shapes)
+            raise ShapeError(cause, f"create_block_mask(mask_mod, B, H, {query.shape[2]}, {key.shape[2]})")
     B = query.shape[0]
     return key.expand(B, -1, -1, -1), value.expand(B, -1, -1, -1)

@@ -102,10 +102,8 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
             made = func(*(places.get(i, a) for i, a in enumerate(args)), **kwargs)
             value = made[0] if has_aux else made
             if isinstance(value, Tensor) and value.ndim:
-                raise GraphError(
-                    tr("grad: Expected f(*args) to return a scalar Tensor, got tensor with {} dims", value.ndim),
-                    "its sum, or func.vjp or func.jacrev",
-                )
+                cause = tr("grad: Expected f(*args) to return a scalar Tensor, got tensor with {} dims", value.ndim)
+                raise GraphError(cause, "its sum, or func.vjp or func.jacrev")
             outer = recorded and _depends_on_others([value], leaves)
             slopes = gradients(value, leaves, create_graph=outer)
         return tree_unflatten(slopes, spec), made if outer else tree_map(_detached, made)

@@ -85,10 +85,8 @@ def load_state_dict_from_url(
 
 def _refused(repo_or_dir: Any = None, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotSupportedError: a hub's entry points are programs."""
-    raise NotSupportedError(
-        tr("torch.hub: badak runs no programs from {}", repo_or_dir),
-        "clone the repository and import it, or load_state_dict_from_url",
-    )
+    cause = tr("torch.hub: badak runs no programs from {}", repo_or_dir)
+    raise NotSupportedError(cause, "clone the repository and import it, or load_state_dict_from_url")
 
 
 load = list = help = _refused  # noqa: A001  (PyTorch's names)

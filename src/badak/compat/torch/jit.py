@@ -155,10 +155,8 @@ def trace(
 def _traced(where: str, func: Module | Callable, args: tuple, kwargs: dict, sizes: dict) -> tuple[Program, TracedModule]:
     program = traced(where, func, args, kwargs, sizes)
     if program.trace.draws:
-        raise NotSupportedError(
-            tr("{}: the run draws random numbers ({}), which a graph would repeat", where, program.trace.draws[0]),
-            "module.eval() first",
-        )
+        cause = tr("{}: the run draws random numbers ({}), which a graph would repeat", where, program.trace.draws[0])
+        raise NotSupportedError(cause, "module.eval() first")
     graph, tensors = graph_of(where, program)
     kind = TracedModule if builtins.isinstance(func, Module) else TracedFunction
     found = kind(graph, tensors, signature(program))
@@ -235,10 +233,8 @@ def _check(where_: str, program: Any, func: Callable, found: TracedModule, input
         ):
             where = tr("the result for check_inputs")
     if where is not None:
-        raise TracingCheckError(
-            tr("{}: {} of the graph differs from the program's on other values: it depends on values in Python", where_, where),
-            "compute with tensors there, or check_trace=False for a graph of this example",
-        )
+        cause = tr("{}: {} of the graph differs from the program's on other values: it depends on values in Python", where_, where)
+        raise TracingCheckError(cause, "compute with tensors there, or check_trace=False for a graph of this example")
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
@@ -254,10 +250,8 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         StateError: for a script that was never called
     """
     if not builtins.isinstance(m, ScriptModule | ScriptFunction):
-        raise NotSupportedError(
-            tr("torch.jit.save: {} was not traced; badak writes no Python code into files", type(m).__name__),
-            "torch.jit.trace(model, example).save(path), or save model.state_dict()",
-        )
+        cause = tr("torch.jit.save: {} was not traced; badak writes no Python code into files", type(m).__name__)
+        raise NotSupportedError(cause, "torch.jit.trace(model, example).save(path), or save model.state_dict()")
     if not builtins.isinstance(m, TracedModule):
         m = _as_trace(m)
     held = m.held()

@@ -263,10 +263,8 @@ def _schema_word(kind: Any, where: str) -> str:
         word = _schema_word(parts[0], where)
         if word == "Tensor?" or parts[0] in _WORDS:
             return word + "[]"
-    raise ArgumentError(
-        tr("infer_schema: {} has unsupported type {}", where, kind),
-        "Tensor, int, float, bool, str, dtype, device, a list of numbers or tensors, each perhaps | None",
-    )
+    cause = tr("infer_schema: {} has unsupported type {}", where, kind)
+    raise ArgumentError(cause, "Tensor, int, float, bool, str, dtype, device, a list of numbers or tensors, each perhaps | None")
 
 
 def _schema_default(value: Any) -> str:

@@ -52,10 +52,8 @@ class MaskedTensor(Tensor):
 
     def __init__(self, data: Tensor, mask: Tensor, requires_grad: bool = False):
         if data.shape != mask.shape:
-            raise ArgumentError(
-                tr("data.size() must match mask.size(). Got data.size(): {}, mask.size(): {}", data.shape, mask.shape),
-                "mask.expand_as(data)",
-            )
+            cause = tr("data.size() must match mask.size(). Got data.size(): {}, mask.size(): {}", data.shape, mask.shape)
+            raise ArgumentError(cause, "mask.expand_as(data)")
         if mask.dtype is not _bool:
             raise ArgumentTypeError(tr("mask must have dtype bool. Got {}", mask.dtype), "mask.bool()")
         self._masked_data, self._masked_mask = data.detach().clone(), mask.clone()

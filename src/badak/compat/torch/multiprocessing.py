@@ -65,8 +65,6 @@ def get_sharing_strategy() -> str:
 def set_sharing_strategy(new_strategy: str) -> None:
     """Remember it, one of get_all_sharing_strategies(); badak shares memory by open files."""
     if new_strategy not in get_all_sharing_strategies():
-        raise ArgumentError(
-            tr("multiprocessing.set_sharing_strategy: {!r} is none of the strategies", new_strategy),
-            "'file_descriptor' or 'file_system'",
-        )
+        cause = tr("multiprocessing.set_sharing_strategy: {!r} is none of the strategies", new_strategy)
+        raise ArgumentError(cause, "'file_descriptor' or 'file_system'")
     _sharing[0] = new_strategy

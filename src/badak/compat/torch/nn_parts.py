@@ -28,11 +28,8 @@ def _canonical_mask(
     if mask.dtype is not bool_ and not floats:
         raise ArgumentError(tr("only bool and floating types of {} are supported", mask_name), "mask.bool()")
     if check_other and other_type is not None and mask.dtype != other_type:
-        warn_once(
-            tr("masks of two dtypes"),
-            tr("Support for mismatched {} and {} is deprecated", mask_name, other_name),
-            "one dtype for both",
-        )
+        cause = tr("Support for mismatched {} and {} is deprecated", mask_name, other_name)
+        warn_once(tr("masks of two dtypes"), cause, "one dtype for both")
     return mask if floats else zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
@@ -81,10 +78,8 @@ def _mha_shape_check(
     """Whether the query has a batch; ShapeError where the others' dims do not fit it."""
     dims = query.dim()
     if dims not in (2, 3):
-        raise ShapeError(
-            tr("query should be unbatched 2D or batched 3D tensor but received {}-D query tensor", dims),
-            "query (L, N, E) or (L, E)",
-        )
+        cause = tr("query should be unbatched 2D or batched 3D tensor but received {}-D query tensor", dims)
+        raise ShapeError(cause, "query (L, N, E) or (L, E)")
     told = "For batched (3-D) `query`" if dims == 3 else "For unbatched (2-D) `query`"
     if key.dim() != dims or value.dim() != dims:
         raise ShapeError(
@@ -99,10 +94,8 @@ def _mha_shape_check(
             "key_padding_mask (N, S), or (S,) without a batch",
         )  # fmt: skip
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
-        raise ShapeError(
-            tr("{}, expected `attn_mask` to be `None`, 2-D or 3-D but found {}-D tensor instead", told, attn_mask.dim()),
-            "attn_mask (L, S)",
-        )
+        cause = tr("{}, expected `attn_mask` to be `None`, 2-D or 3-D but found {}-D tensor instead", told, attn_mask.dim())
+        raise ShapeError(cause, "attn_mask (L, S)")
     shape = (num_heads, query.shape[0], key.shape[0])
     if dims == 2 and attn_mask is not None and attn_mask.dim() == 3 and attn_mask.shape != shape:
         raise ShapeError(tr("Expected `attn_mask` shape to be {} but got {}", shape, attn_mask.shape), "attn_mask (L, S)")

@@ -41,10 +41,8 @@ class Operator:
             if key in self._kernels:
                 return self._kernels[key]
         has = ", ".join(self._kernels) or "none"
-        raise NotSupportedError(
-            tr("Could not run '{}' with arguments from the 'CPU' backend; its kernels: {}", self._qualname, has),
-            "register one with torch.library.register_kernel(name, 'cpu')",
-        )
+        cause = tr("Could not run '{}' with arguments from the 'CPU' backend; its kernels: {}", self._qualname, has)
+        raise NotSupportedError(cause, "register one with torch.library.register_kernel(name, 'cpu')")
 
     def __call__(self, *args, **kwargs):
         if "Autograd" in self._kernels:
@@ -95,10 +93,8 @@ class Operator:
             @staticmethod
             def backward(ctx, *grads):
                 if operator._formula is None:
-                    raise StateError(
-                        tr("Trying to backward through {} but no autograd formula was registered.", operator._qualname),
-                        "torch.library.register_autograd(name, backward, setup_context=setup_context)",
-                    )
+                    cause = tr("Trying to backward through {} but no autograd formula was registered.", operator._qualname)
+                    raise StateError(cause, "torch.library.register_autograd(name, backward, setup_context=setup_context)")
                 found = operator._formula[0](ctx, *grads)
                 return (*(found if isinstance(found, tuple) else (found,)), *(None,) * len(names))
 

@@ -113,10 +113,8 @@ def _up_to(spec: TreeSpec, tree: Any) -> list:
             raise ArgumentError(tr("Node keys mismatch{}.", found), "trees of one shape")
         children = [tree[key] for key in keys]
     elif kind is not deque and context != spec.context:
-        raise ArgumentError(
-            tr("Node context mismatch for custom node type {}; expected {}, but got {}.", kind, spec.context, context),
-            "trees of one shape",
-        )
+        cause = tr("Node context mismatch for custom node type {}; expected {}, but got {}.", kind, spec.context, context)
+        raise ArgumentError(cause, "trees of one shape")
     return [leaf for below, child in zip(spec.children_specs, children) for leaf in _up_to(below, child)]
 
 
@@ -271,10 +269,8 @@ def _paths(path: tuple, tree: Any, is_leaf: Callable | None) -> Iterator[tuple[t
         return
     keyed = SUPPORTED_NODES[_get_node_type(tree)].flatten_with_keys_fn
     if keyed is None:
-        raise ArgumentError(
-            tr("Did not find a flatten_with_keys_fn for type: {}.", type(tree)),
-            "register_pytree_node(..., flatten_with_keys_fn=...)",
-        )
+        cause = tr("Did not find a flatten_with_keys_fn for type: {}.", type(tree))
+        raise ArgumentError(cause, "register_pytree_node(..., flatten_with_keys_fn=...)")
     for key, child in keyed(tree)[0]:
         yield from _paths((*path, key), child, is_leaf)
 

@@ -28,10 +28,8 @@ class SobolEngine:
 
     def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None):
         if not isinstance(dimension, int) or not 1 <= dimension <= self.MAXDIM:
-            raise ArgumentError(
-                tr("Supported range of dimensionality for SobolEngine is [1, {}]; got {!r}", self.MAXDIM, dimension),
-                "SobolEngine(2)",
-            )
+            cause = tr("Supported range of dimensionality for SobolEngine is [1, {}]; got {!r}", self.MAXDIM, dimension)
+            raise ArgumentError(cause, "SobolEngine(2)")
         self.dimension, self.scramble, self.seed = dimension, scramble, seed
         self._directions, self._shift = _directions(dimension, self.MAXBIT), np.zeros(dimension, np.int64)
         if scramble:

@@ -84,10 +84,8 @@ def seen(where: str, script: Any) -> tuple[tuple, dict]:
     """The arguments of the last call of a script from outside of scripts."""
     if "_script_inputs" not in script.__dict__:
         name = script.name if isinstance(script, ScriptFunction) else script.original_name
-        raise StateError(
-            tr("{}: {} was not called yet, and only a run says what it does", where, name),
-            "call it once on an example, or torch.jit.script(model, example_inputs=[(x,)])",
-        )
+        cause = tr("{}: {} was not called yet, and only a run says what it does", where, name)
+        raise StateError(cause, "call it once on an example, or torch.jit.script(model, example_inputs=[(x,)])")
     return script.__dict__["_script_inputs"]
 
 
@@ -214,10 +212,8 @@ def _marked(function: Callable, modifier: str) -> Callable:
     @functools.wraps(function)
     def method(*args: Any, **kwargs: Any) -> Any:
         if modifier in (UNUSED, DROPPED) and _state.scripting:
-            raise StateError(
-                tr("{}: This Python function is annotated to be ignored and cannot be run", function.__name__),
-                "torch.jit.ignore in place of torch.jit.unused, or call it where not torch.jit.is_scripting()",
-            )
+            cause = tr("{}: This Python function is annotated to be ignored and cannot be run", function.__name__)
+            raise StateError(cause, "torch.jit.ignore in place of torch.jit.unused, or call it where not torch.jit.is_scripting()")
         return _as(modifier == EXPORTED, function, *args, **kwargs)
 
     return method

@@ -97,10 +97,8 @@ def _is_sequence(value: Any) -> bool:
 def _differ(actual: Any, expected: Any, rules: tuple) -> str:
     tolerances, equal_nan, check_dtype, check_stride, check_device = rules
     if _is_sequence(actual) or _is_sequence(expected) or isinstance(actual, str | Mapping) or isinstance(expected, str | Mapping):
-        raise ArgumentTypeError(
-            tr("No comparison pair was able to handle inputs of type {} and {}.", type(actual), type(expected)),
-            "two tensors, two numbers, two sequences or two mappings",
-        )
+        cause = tr("No comparison pair was able to handle inputs of type {} and {}.", type(actual), type(expected))
+        raise ArgumentTypeError(cause, "two tensors, two numbers, two sequences or two mappings")
     single = not isinstance(actual, Tensor | np.ndarray) and not isinstance(expected, Tensor | np.ndarray)
     a, b = as_tensor(actual), as_tensor(expected)
     for name, compared in (("shape", True), ("device", check_device), ("dtype", check_dtype), ("stride()", check_stride)):
@@ -172,10 +170,8 @@ def make_tensor(
         )  # fmt: skip
     whole = dtypes.CATEGORY[kind.kind] < 2
     if requires_grad and whole:
-        raise ArgumentError(
-            tr("`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={}", kind),
-            "requires_grad=False",
-        )
+        cause = tr("`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={}", kind)
+        raise ArgumentError(cause, "requires_grad=False")
     start, stop = _range(kind, low, high)
     if gaps := noncontiguous and math.prod(sizes) > 1:
         sizes = (*sizes[:-1], 2 * sizes[-1])

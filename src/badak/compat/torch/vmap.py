@@ -32,10 +32,8 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = 
     def mapped(*args, **kwargs):
         dims = tuple(in_dims) if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
         if len(dims) != len(args):
-            raise ArgumentError(
-                tr("vmap: expected one entry of in_dims per argument; got {} for {}", len(dims), len(args)),
-                "in_dims=0 takes dim 0 of every argument",
-            )
+            cause = tr("vmap: expected one entry of in_dims per argument; got {} for {}", len(dims), len(args))
+            raise ArgumentError(cause, "in_dims=0 takes dim 0 of every argument")
         leaves, spec = tree_flatten((args, kwargs), _holds_many)
         places = [d for a, dim in zip(args, dims) for d in _spread(dim, a)]
         places += [None] * (len(leaves) - len(places))
@@ -74,10 +72,8 @@ def _number_of_examples(leaves: list, places: list) -> int:
                 "None as its in_dim",
             )  # fmt: skip
         if d is not None and not -x.ndim <= d < x.ndim:
-            raise IndexOutOfRangeError(
-                tr("vmap: expected in_dims of dims that the tensors have; got {} for shape {}", d, tuple(x.shape)),
-                "in_dims=0 is the first dim, None leaves an argument as it is",
-            )
+            cause = tr("vmap: expected in_dims of dims that the tensors have; got {} for shape {}", d, tuple(x.shape))
+            raise IndexOutOfRangeError(cause, "in_dims=0 is the first dim, None leaves an argument as it is")
     sizes = dict.fromkeys(x.shape[d] for x, d in zip(leaves, places) if d is not None)
     if not sizes:
         raise ArgumentError("vmap: Expected at least one Tensor to vmap over", "in_dims=0 for one of the arguments")
@@ -172,8 +168,6 @@ def _spread(dim: Any, tree: Any) -> list:
     children = list(dim.values()) if isinstance(dim, dict) else list(dim)
     below = [tree[key] for key in dim] if isinstance(dim, dict) else list(tree)
     if len(children) != len(below):
-        raise ArgumentError(
-            tr("vmap: expected dims that follow the argument; got {} for {} parts", len(children), len(below)),
-            "one dim for all of its parts, or a tuple or dict like the argument",
-        )
+        cause = tr("vmap: expected dims that follow the argument; got {} for {} parts", len(children), len(below))
+        raise ArgumentError(cause, "one dim for all of its parts, or a tuple or dict like the argument")
     return [d for child, part in zip(children, below) for d in _spread(child, part)]

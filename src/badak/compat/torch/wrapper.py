@@ -53,10 +53,8 @@ def make(cls: type, size: Any, strides: Any, storage_offset: Any, memory_format:
             "class Own(badak.Tensor)",
         )
     if not answers_itself(cls, Tensor):
-        raise ArgumentTypeError(
-            tr("{} must define __torch_dispatch__", cls.__name__),
-            "@classmethod def __torch_dispatch__(cls, func, types, args=(), kwargs=None)",
-        )
+        cause = tr("{} must define __torch_dispatch__", cls.__name__)
+        raise ArgumentTypeError(cause, "@classmethod def __torch_dispatch__(cls, func, types, args=(), kwargs=None)")
     where = {"cpu": dtypes.CPU, "meta": dtypes.META}.get("cpu" if device is None else dtypes.device(device).type)
     if where is None:
         raise DeviceError(tr("_make_wrapper_subclass: badak has no device {}", device), "device='cpu'")

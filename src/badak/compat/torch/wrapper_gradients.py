@@ -233,10 +233,8 @@ def walk_back(outputs: Any, gradients: Any, retain_graph: Any, create_graph: boo
             raise importlib.import_module("badak.tensor.missing_grad").complaint(y)
         if dy is None:
             if y.numel() != 1:
-                raise GraphError(
-                    tr("grad can be implicitly created only for scalar outputs; this one has shape {}", tuple(y.shape)),
-                    "reduce it (loss.mean()), or pass backward(gradient=...) of that shape",
-                )
+                cause = tr("grad can be implicitly created only for scalar outputs; this one has shape {}", tuple(y.shape))
+                raise GraphError(cause, "reduce it (loss.mean()), or pass backward(gradient=...) of that shape")
             dy = importlib.import_module("badak").ones_like(y)
         roots.append((edge, dy))
     if create_graph:

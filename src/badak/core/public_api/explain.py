@@ -69,10 +69,8 @@ def guarded(function: Callable, space: str, name: str | None = None) -> Callable
             return overriding.dispatch(public, args, kwargs)
         if kinds and (kwargs or len(args) > first) and (wrong := wrong_one(kinds, args, kwargs)):
             argument, wanted, found = wrong
-            raise ArgumentTypeError(
-                tr("{}(): argument '{}' must be {}, not {}", name or function.__name__, argument, wanted, found),
-                _usage(function, name or function.__name__, space),
-            )
+            cause = tr("{}(): argument '{}' must be {}, not {}", name or function.__name__, argument, wanted, found)
+            raise ArgumentTypeError(cause, _usage(function, name or function.__name__, space))
         try:
             if kwargs and "out" in kwargs and into_out:
                 return into_out[0](function, name or function.__name__, args, kwargs, own_out)

@@ -54,10 +54,8 @@ def address(hosts: list[Host]) -> str:
                 line.connect(there)  # sends nothing
                 own = line.getsockname()[0]
         except OSError as error:
-            raise FileError(
-                tr("badak launch: the host {!r} has no address here ({})", host.name, error.strerror or error),
-                tr("ssh {} must work", host.name),
-            ) from None
+            cause = tr("badak launch: the host {!r} has no address here ({})", host.name, error.strerror or error)
+            raise FileError(cause, tr("ssh {} must work", host.name)) from None
         if not own.startswith("127."):
             break
     return own

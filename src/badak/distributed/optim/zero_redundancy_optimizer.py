@@ -58,10 +58,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         super().__init__(params, defaults)
         self.optim = optimizer_class([self._part(group) for group in self.param_groups], **defaults)
         if not isinstance(self.optim, Optimizer):
-            raise ArgumentTypeError(
-                tr("ZeroRedundancyOptimizer: optimizer_class gave a {}, which is no optimizer", type(self.optim).__name__),
-                "a class such as badak.optim.AdamW, or a function that makes one",
-            )
+            cause = tr("ZeroRedundancyOptimizer: optimizer_class gave a {}, which is no optimizer", type(self.optim).__name__)
+            raise ArgumentTypeError(cause, "a class such as badak.optim.AdamW, or a function that makes one")
         self.optim._stepped_without_gradient = True  # a part may have none; the whole asks
         self.defaults = dict(self.optim.defaults)
         self._tell(self.optim.param_groups, self.param_groups)
@@ -282,7 +280,5 @@ def _check_class(optimizer_class: Any) -> None:
             "optimizer_class=badak.optim.AdamW",
         )
     if isinstance(optimizer_class, type) and issubclass(optimizer_class, LBFGS | ZeroRedundancyOptimizer):
-        raise ArgumentError(
-            tr("ZeroRedundancyOptimizer: {} does not update each parameter by itself", optimizer_class.__name__),
-            "optimizer_class=badak.optim.AdamW, or another that does",
-        )
+        cause = tr("ZeroRedundancyOptimizer: {} does not update each parameter by itself", optimizer_class.__name__)
+        raise ArgumentError(cause, "optimizer_class=badak.optim.AdamW, or another that does")

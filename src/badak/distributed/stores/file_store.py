@@ -82,17 +82,13 @@ class _Log:
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
-            raise DistStoreError(
-                tr("FileStore: {} cannot be opened: {}", self.path, error.strerror),
-                "a path in a folder in which all processes may write",
-            ) from None
+            cause = tr("FileStore: {} cannot be opened: {}", self.path, error.strerror)
+            raise DistStoreError(cause, "a path in a folder in which all processes may write") from None
         try:
             while not self._take(handle):
                 if time.monotonic() >= end:
-                    raise DistStoreError(
-                        tr("FileStore: another process has held {} for {:g} s", self.path, seconds),
-                        "look at the process that has it open",
-                    )
+                    cause = tr("FileStore: another process has held {} for {:g} s", self.path, seconds)
+                    raise DistStoreError(cause, "look at the process that has it open")
                 time.sleep(0.002)
             yield handle
         finally:
@@ -104,10 +100,8 @@ class _Log:
         except OSError as error:
             if error.errno in HELD:
                 return False
-            raise DistStoreError(
-                tr("FileStore: the file system of {} has no locks: {}", self.path, error.strerror),
-                "a path on a local disk, or a TCPStore",
-            ) from None
+            cause = tr("FileStore: the file system of {} has no locks: {}", self.path, error.strerror)
+            raise DistStoreError(cause, "a path on a local disk, or a TCPStore") from None
         return True
 
     def _catch_up(self, handle: int) -> None:
@@ -115,10 +109,8 @@ class _Log:
         here = os.fstat(handle)
         self.number = self.number or here.st_ino
         if here.st_ino != self.number or here.st_size < self.read:
-            raise DistStoreError(
-                tr("FileStore: {} is another file than before", self.path),
-                "world_size=-1 keeps the file; delete it when all have ended",
-            )
+            cause = tr("FileStore: {} is another file than before", self.path)
+            raise DistStoreError(cause, "world_size=-1 keeps the file; delete it when all have ended")
         os.lseek(handle, self.read, os.SEEK_SET)
         parts = []
         while part := os.read(handle, 1 << 20):

@@ -73,10 +73,8 @@ class TCPStore(Store):
         except OSError as error:
             if shared and self._port:
                 return
-            raise DistNetworkError(
-                tr("TCPStore: cannot listen at {}:{}: {}", self._host, self._port, error.strerror or error),
-                "port=0 takes one that is free",
-            ) from None
+            cause = tr("TCPStore: cannot listen at {}:{}: {}", self._host, self._port, error.strerror or error)
+            raise DistNetworkError(cause, "port=0 takes one that is free") from None
         self._port = server.getsockname()[1]
         threading.Thread(target=_serve, args=(server,), daemon=True, name="badak TCPStore").start()
         weakref.finalize(self, _close, server, os.getpid())
@@ -131,10 +129,8 @@ class _Line:
                 answer = b""
             if not answer:
                 self.close()
-                raise DistNetworkError(
-                    tr("TCPStore: {}:{} does not answer any more", self.host, self.port),
-                    "the process with is_master=True must outlive the others",
-                )
+                cause = tr("TCPStore: {}:{} does not answer any more", self.host, self.port)
+                raise DistNetworkError(cause, "the process with is_master=True must outlive the others")
             return json.loads(answer)
 
     def _connect(self, seconds: float) -> None:

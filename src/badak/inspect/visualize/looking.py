@@ -158,10 +158,8 @@ def _place(seen: Seen, place: int | None) -> int:
     if not length:
         raise ArgumentError(tr("look: place={} of a model that reads no text", place), "leave place out")
     if not -length <= place < length:
-        raise IndexOutOfRangeError(
-            tr("look: place {} of a text of which {} tokens are shown", place, length),
-            tr("place={}, or most={}", length - 1, place + 1),
-        )
+        cause = tr("look: place {} of a text of which {} tokens are shown", place, length)
+        raise IndexOutOfRangeError(cause, tr("place={}, or most={}", length - 1, place + 1))
     return place % length
 
 
@@ -211,10 +209,8 @@ def _cross_entropy(answer: Answer | None, labels: Tensor) -> Tensor:
         raise ArgumentError("look: labels for a model that gives no logits", "loss=lambda output: ..., a function of what it gives")
     logits = answer.tensor.reshape(-1, answer.tensor.shape[-1])
     if len(labels) != len(logits):
-        raise ShapeError(
-            tr("look: {} labels for {} answers", len(labels), len(logits)),
-            "a label for each token, -100 for one that does not count",
-        )
+        cause = tr("look: {} labels for {} answers", len(labels), len(logits))
+        raise ShapeError(cause, "a label for each token, -100 for one that does not count")
     return F.cross_entropy(logits, labels.long(), ignore_index=NO_LABEL)
 
 

@@ -242,17 +242,13 @@ def _published(folder: Path, what: str | None, target: str | None, label: str | 
 def _by_transformers(folder: Path, kind: str, what: str, target: str | None, label: str | None) -> Sight:
     """A model that badak.models does not have, as Hugging Face's library builds it on badak, up to its first call."""
     if find_spec("transformers") is None:
-        raise NotSupportedError(
-            tr("{}: badak.models has no {}, and the library transformers, which has, is not installed", folder, kind),
-            "pip install transformers",
-        )
+        cause = tr("{}: badak.models has no {}, and the library transformers, which has, is not installed", folder, kind)
+        raise NotSupportedError(cause, "pip install transformers")
     if (folder / PICTURES).is_file():
         read_picture(what)  # says what is wrong with the file
     if (read_json(folder / CONFIG) or {}).get("is_encoder_decoder"):
-        raise ArgumentError(
-            tr("{}: badak look does not know what the decoder of a {} begins with", folder, kind),
-            "a program that calls the model with its decoder_input_ids: badak look PROGRAM",
-        )
+        cause = tr("{}: badak look does not know what the decoder of a {} begins with", folder, kind)
+        raise ArgumentError(cause, "a program that calls the model with its decoder_input_ids: badak look PROGRAM")
     call = first_call(str(PROGRAM), [str(folder), what])
     names = list(read_labels(folder))
     classes = names if type(call.model).__name__.endswith("Classification") else []

@@ -140,11 +140,8 @@ def _dim(dim, x: Tensor, name: str) -> int:
     if dim is not None:
         return dim
     guess = 0 if x.dim() in (0, 1, 3) else 1
-    warn_once(
-        (name, "dim"),
-        tr("{}: implicit dimension choice has been deprecated; dim={} is taken for {} dims", name, guess, x.dim()),
-        tr("{}(x, dim=-1), or dim={} if it was meant", name, guess),
-    )
+    cause = tr("{}: implicit dimension choice has been deprecated; dim={} is taken for {} dims", name, guess, x.dim())
+    warn_once((name, "dim"), cause, tr("{}(x, dim=-1), or dim={} if it was meant", name, guess))
     return guess
 
 

@@ -108,10 +108,8 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
         lead = tuple(broadcast_shapes(*leads))
     except ValueError:
         shapes = f"query={tuple(q.shape)}, key={tuple(k.shape)}, value={tuple(v.shape)}"
-        raise ShapeError(
-            tr("attention: query, key and value have different batches: {}", shapes),
-            "the same leading axes in all three, (batch, heads, length, head_dim), or 1",
-        ) from None
+        cause = tr("attention: query, key and value have different batches: {}", shapes)
+        raise ShapeError(cause, "the same leading axes in all three, (batch, heads, length, head_dim), or 1") from None
     batch, heads = math.prod(lead[:-1]), lead[-1] if lead else 1
     q, k, v = (x.expand(*lead, *x.shape[-2:]).reshape(batch, heads, *x.shape[-2:]) for x in (q, k, v))
     return q, k, v, lead
@@ -132,10 +130,8 @@ def _keep_or_bias(mask, q: Tensor, k: Tensor, lead):
     """The mask as (keep, bias), one of them None, each fit to broadcast to (B, H, T, S)."""
     (B, H, T, _), S = q.shape, k.shape[2]
     if mask._array.dtype.kind not in "bfV":
-        raise DTypeError(
-            tr("attention: Expected attn_mask dtype to be bool or float; got {}", mask.dtype),
-            "attn_mask=(mask != 0): True = attend",
-        )
+        cause = tr("attention: Expected attn_mask dtype to be bool or float; got {}", mask.dtype)
+        raise DTypeError(cause, "attn_mask=(mask != 0): True = attend")
     full = (*lead, T, S)
     if len(lead) != 2 and len(mask.shape) > 2:
         if len(mask.shape) > len(full) or any(n not in (1, m) for n, m in zip(reversed(mask.shape), reversed(full))):
@@ -212,10 +208,8 @@ class _DimError(ShapeError, AssertionError):
 
 def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:
     if query.dim() not in (2, 3):
-        raise _DimError(
-            tr("query should be unbatched 2D or batched 3D tensor but received {}-D query tensor", query.dim()),
-            "(length, batch, embed_dim)",
-        )
+        cause = tr("query should be unbatched 2D or batched 3D tensor but received {}-D query tensor", query.dim())
+        raise _DimError(cause, "(length, batch, embed_dim)")
     if query.shape[-1] != embed_dim:
         raise _DimError(
             tr("was expecting embedding dimension of {}, but got {}", embed_dim, query.shape[-1]), f"embed_dim={query.shape[-1]}"
@@ -241,10 +235,8 @@ def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
 def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: Tensor, k: Tensor) -> None:
     (B, H, T, _), S = q.shape, k.shape[2]
     if isinstance(key_padding_mask, Tensor) and tuple(key_padding_mask.shape) != (B, S):
-        raise _DimError(
-            tr("expected key_padding_mask of shape (batch, keys) = {}, but got {}", (B, S), tuple(key_padding_mask.shape)),
-            "one entry for each key of each sequence",
-        )
+        cause = tr("expected key_padding_mask of shape (batch, keys) = {}, but got {}", (B, S), tuple(key_padding_mask.shape))
+        raise _DimError(cause, "one entry for each key of each sequence")
     if isinstance(attn_mask, Tensor) and tuple(attn_mask.shape) not in ((T, S), (B * H, T, S)):
         raise _mask_error(tuple(attn_mask.shape), B, H, T, S)
 
@@ -257,16 +249,11 @@ def _mask_error(shape: tuple, B: int, H: int, T: int, S: int) -> _DimError:
             code=3,
         )
     if len(shape) == 2 and shape == (B, B):
-        return _DimError(
-            tr("query is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", T, B, B, B),
-            "batch_first=True",
-            code=8,
-        )
+        cause = tr("query is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", T, B, B, B)
+        return _DimError(cause, "batch_first=True", code=8)
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
-    return _DimError(
-        tr("The shape of the {}D attn_mask is {}, but should be {}.", len(shape), shape, wanted),
-        tr("(queries, keys) = {} or (batch heads, queries, keys) = {}", (T, S), (B * H, T, S)),
-    )
+    cause = tr("The shape of the {}D attn_mask is {}, but should be {}.", len(shape), shape, wanted)
+    return _DimError(cause, tr("(queries, keys) = {} or (batch heads, queries, keys) = {}", (T, S), (B * H, T, S)))
 
 
 def _check_together(bias_k: Tensor | None, bias_v: Tensor | None) -> None:

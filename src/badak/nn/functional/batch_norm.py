@@ -51,10 +51,8 @@ def _normed(input, running_mean, running_var, weight, bias, training, momentum, 
         raise ArgumentError(tr("batch_norm eps must be positive during training, but got {}", eps), "eps=1e-5")
     count = x.numel() // max(x.shape[1], 1)
     if count == 1:
-        raise ArgumentError(
-            tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
-            "a larger batch, or model.eval()",
-        )
+        cause = tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape))
+        raise ArgumentError(cause, "a larger batch, or model.eval()")
     with no_grad():
         mean, var, unbiased = _moments(x)
         if running_mean is not None and count:  # nothing moves towards the statistics of nothing

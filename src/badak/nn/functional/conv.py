@@ -82,10 +82,8 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     """
     x, w = tensor(input, "conv_tbc"), tensor(weight, "conv_tbc", "weight")
     if x.dim() != 3 or w.dim() != 3:
-        raise ShapeError(
-            tr("conv_tbc: expected input (T, B, C) and weight (K, C, M); got {} and {}", list(x.shape), list(w.shape)),
-            "conv1d, which takes (B, C, T) and (M, C, K)",
-        )
+        cause = tr("conv_tbc: expected input (T, B, C) and weight (K, C, M); got {} and {}", list(x.shape), list(w.shape))
+        raise ShapeError(cause, "conv1d, which takes (B, C, T) and (M, C, K)")
     return _conv(x.permute(1, 2, 0), w.permute(2, 1, 0), bias, 1, pad, 1, 1, 1, "conv_tbc").permute(2, 0, 1)
 
 
@@ -195,10 +193,8 @@ def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups
             None,
         )  # fmt: skip
     if not weight.shape[0]:
-        raise ShapeError(
-            tr("{}: expected weight to be at least 1 at dimension 0, but got weight of size {}", where, tuple(weight.shape)),
-            "a layer with in_channels >= 1",
-        )
+        cause = tr("{}: expected weight to be at least 1 at dimension 0, but got weight of size {}", where, tuple(weight.shape))
+        raise ShapeError(cause, "a layer with in_channels >= 1")
     y = apply(
         ConvTranspose, x, weight, bias, stride=stride, padding=padding, dilation=dilation, output_padding=extra, groups=groups
     )

@@ -35,31 +35,23 @@ def ctc_loss(
     if not x.is_floating_point():
         raise DTypeError(tr("ctc_loss: expected floating log_probs; got {}", x.dtype), "logits.log_softmax(-1)")
     if x.dim() not in (2, 3):
-        raise ShapeError(
-            tr("ctc_loss: expected log_probs (T, N, C) or (T, C); got {}", tuple(x.shape)),
-            "log_probs.transpose(0, 1) where the batch comes first",
-        )
+        cause = tr("ctc_loss: expected log_probs (T, N, C) or (T, C); got {}", tuple(x.shape))
+        raise ShapeError(cause, "log_probs.transpose(0, 1) where the batch comes first")
     targets = _ints(targets, "targets")
     lone = x.dim() == 2
     steps, lengths = _ints(input_lengths, "input_lengths"), _ints(target_lengths, "target_lengths")
     if lone:
         x, steps, lengths = x.unsqueeze(1), steps.reshape(-1), lengths.reshape(-1)
     if targets.dim() not in (1, 2):
-        raise ShapeError(
-            tr("ctc_loss: expected targets (N, S) or in one row; got {}", tuple(targets.shape)),
-            "torch.cat of the rows, with target_lengths, or rows padded to one length",
-        )
+        cause = tr("ctc_loss: expected targets (N, S) or in one row; got {}", tuple(targets.shape))
+        raise ShapeError(cause, "torch.cat of the rows, with target_lengths, or rows padded to one length")
     if targets.dim() == 2 and targets.shape[0] != x.shape[1]:
-        raise ShapeError(
-            tr("ctc_loss: expected targets (N, S) with N = {} as in log_probs; got {}", x.shape[1], tuple(targets.shape)),
-            "log_probs (T, N, C): time first, then batch",
-        )
+        cause = tr("ctc_loss: expected targets (N, S) with N = {} as in log_probs; got {}", x.shape[1], tuple(targets.shape))
+        raise ShapeError(cause, "log_probs (T, N, C): time first, then batch")
     for name, count in (("input_lengths", steps), ("target_lengths", lengths)):
         if count.shape != (x.shape[1],):
-            raise ShapeError(
-                tr("ctc_loss: {} must be of size batch_size; got {} for a batch of {}", name, tuple(count.shape), x.shape[1]),
-                tr("one number for each of the {} rows", x.shape[1]),
-            )
+            cause = tr("ctc_loss: {} must be of size batch_size; got {} for a batch of {}", name, tuple(count.shape), x.shape[1])
+            raise ShapeError(cause, tr("one number for each of the {} rows", x.shape[1]))
     if not 0 <= blank < x.shape[2]:
         raise IndexOutOfRangeError(tr("ctc_loss: blank must be in label range 0 .. {}; got {}", x.shape[2] - 1, blank), "blank=0")
     _check(x, targets, steps, lengths, blank)
@@ -74,10 +66,8 @@ def _ints(x, name: str) -> Tensor:
     """x, a tensor or numbers, as int64."""
     if not isinstance(x, Tensor):
         if not isinstance(x, int | list | tuple):
-            raise ArgumentTypeError(
-                tr("ctc_loss: expected {} as Tensor or numbers; got {}", name, type(x).__name__),
-                "one integer for each row of the batch",
-            )
+            cause = tr("ctc_loss: expected {} as Tensor or numbers; got {}", name, type(x).__name__)
+            raise ArgumentTypeError(cause, "one integer for each row of the batch")
         x = made_of(x, dtype=int64)
     if x.is_floating_point() or x.is_complex():
         raise DTypeError(tr("ctc_loss: {} must be integral; got {}", name, x.dtype), f"{name}.long()")

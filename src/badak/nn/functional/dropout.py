@@ -61,10 +61,8 @@ def dropout3d(input, p=0.5, training=True, inplace=False) -> Tensor:
 def _channels(input, p: float, training: bool, inplace: bool, batched: int | None, name: str) -> Tensor:
     x = _checked(input, p, name)
     if batched is not None and x.dim() not in (batched - 1, batched):
-        raise ArgumentError(
-            tr("{}: Expected {}D or {}D input, but received a {}D input.", name, batched - 1, batched, x.dim()),
-            "dropout for any shape",
-        )
+        cause = tr("{}: Expected {}D or {}D input, but received a {}D input.", name, batched - 1, batched, x.dim())
+        raise ArgumentError(cause, "dropout for any shape")
     if p == 0 or not training or x.numel() == 0:
         return x
     if p == 1:

@@ -44,10 +44,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     if padding_idx is not None:
         rows = weight.shape[0]
         if not -rows <= padding_idx < rows:
-            raise IndexOutOfRangeError(
-                tr("embedding: Padding_idx must be within num_embeddings; got padding_idx={}, {} rows", padding_idx, rows),
-                tr("padding_idx in 0..{}", rows - 1),
-            )
+            cause = tr("embedding: Padding_idx must be within num_embeddings; got padding_idx={}, {} rows", padding_idx, rows)
+            raise IndexOutOfRangeError(cause, tr("padding_idx in 0..{}", rows - 1))
         padding_idx %= rows
     if max_norm is not None:
         _shorten(weight, ids, max_norm, norm_type)
@@ -105,10 +103,8 @@ def _check_classes(tensor: Tensor, num_classes: int) -> None:
             tr("one_hot: Class values must be non-negative; got {}", int(ids.min())), "mask negative ids first"
         )
     if ids.size and ids.max() >= num_classes:
-        raise IndexOutOfRangeError(
-            tr("one_hot: Class values must be smaller than num_classes; got id {}, num_classes={}", int(ids.max()), num_classes),
-            f"num_classes={int(ids.max()) + 1}",
-        )
+        cause = tr("one_hot: Class values must be smaller than num_classes; got id {}, num_classes={}", int(ids.max()), num_classes)
+        raise IndexOutOfRangeError(cause, f"num_classes={int(ids.max()) + 1}")
 
 
 @events.pure(elementwise=True)

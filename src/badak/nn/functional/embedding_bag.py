@@ -29,10 +29,8 @@ def embedding_bag(
             'mode="sum"',
         )  # fmt: skip
     if ids.dim() not in (1, 2) or (offsets is None) != (ids.dim() == 2):
-        raise ArgumentError(
-            tr("embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {}", tuple(ids.shape)),
-            "ids.flatten(), offsets",
-        )
+        cause = tr("embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {}", tuple(ids.shape))
+        raise ArgumentError(cause, "ids.flatten(), offsets")
     if padding_idx is not None:
         padding_idx %= weight.shape[0]
     if sparse and mode == "max":
@@ -59,8 +57,6 @@ def _bags(ids: Tensor, offsets, include_last: bool) -> tuple[Tensor, int]:
     starts = offsets._array
     starts = starts[:-1] if include_last else starts
     if starts.size and (starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > ids.shape[0]):
-        raise ArgumentError(
-            tr("embedding_bag: offsets[0] has to be 0, and offsets to rise up to {}; got {}", ids.shape[0], starts.tolist()[:8]),
-            "offsets from 0",
-        )
+        cause = tr("embedding_bag: offsets[0] has to be 0, and offsets to rise up to {}; got {}", ids.shape[0], starts.tolist()[:8])
+        raise ArgumentError(cause, "offsets from 0")
     return Tensor._of(np.searchsorted(starts, np.arange(ids.shape[0]), "right") - 1), int(starts.size)

@@ -26,10 +26,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     """
     x, grid = tensor(input, "grid_sample"), tensor(grid, "grid_sample", "grid")
     if mode not in MODES:
-        raise ArgumentError(
-            tr("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{}'", mode),
-            "mode='bilinear'",
-        )
+        cause = tr("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{}'", mode)
+        raise ArgumentError(cause, "mode='bilinear'")
     if padding_mode not in PADDINGS:
         raise ArgumentError(
             tr("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{}'",
@@ -69,10 +67,8 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
             "x, y (and z) on the last axis",
         )  # fmt: skip
     if 0 in x.shape[2:]:
-        raise ShapeError(
-            tr("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}", list(x.shape)),
-            "at least one pixel: leave empty images out",
-        )
+        cause = tr("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}", list(x.shape))
+        raise ShapeError(cause, "at least one pixel: leave empty images out")
     if not x.is_floating_point() or x.dtype != grid.dtype:
         raise DTypeError(
             tr("grid_sampler(): expected input and grid to have same floating dtype, but input has {} and grid has {}", x.dtype,
@@ -185,10 +181,8 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
             "theta (N, 2, 3) with size (N, C, H, W)",
         )  # fmt: skip
     if min(size) <= 0:
-        raise ShapeError(
-            tr("affine_grid: Expected non-zero, positive output size. Got {}", list(size)),
-            "size (N, C, H, W) or (N, C, D, H, W), each 1 or more",
-        )
+        cause = tr("affine_grid: Expected non-zero, positive output size. Got {}", list(size))
+        raise ShapeError(cause, "size (N, C, H, W) or (N, C, D, H, W), each 1 or more")
     if align_corners and min(size[2:]) == 1:
         warn_once(
             ("affine_grid", "one pixel"),
@@ -215,10 +209,8 @@ def grid_sampler(input, grid, interpolation_mode: int, padding_mode: int, align_
     """As `nn.functional.grid_sample`, with the modes as numbers: bilinear, nearest, bicubic; zeros, border, reflection."""
     known = range(3)
     if interpolation_mode not in known or padding_mode not in known:
-        raise ArgumentError(
-            tr("grid_sampler(): expected modes 0, 1 or 2; got {} and {}", interpolation_mode, padding_mode),
-            "nn.functional.grid_sample, which takes their names",
-        )
+        cause = tr("grid_sampler(): expected modes 0, 1 or 2; got {} and {}", interpolation_mode, padding_mode)
+        raise ArgumentError(cause, "nn.functional.grid_sample, which takes their names")
     return grid_sample(input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners)
 
 

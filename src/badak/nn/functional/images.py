@@ -39,10 +39,8 @@ def channel_shuffle(input, groups: int) -> Tensor:
     """x (N, C, ...) with channel g C/groups + i at i groups + g: groups mixed. Source: Zhang et al. 2018, "ShuffleNet"."""
     x = tensor(input, "channel_shuffle")
     if x.dim() < 3:
-        raise ShapeError(
-            tr("channel_shuffle expects input with > 2 dims, but got input with sizes {}", list(x.shape)),
-            "x (N, C, L): x.unsqueeze(0) makes a batch of one",
-        )
+        cause = tr("channel_shuffle expects input with > 2 dims, but got input with sizes {}", list(x.shape))
+        raise ShapeError(cause, "x (N, C, L): x.unsqueeze(0) makes a batch of one")
     if groups <= 0 or x.shape[1] % groups:
         raise ArgumentError(
             tr("Number of channels must be divisible by groups. Got {} channels and {} groups.", x.shape[1], groups), "groups=1"
@@ -116,10 +114,8 @@ def _fractional(input, kernel_size, output_size, output_ratio, return_indices, s
     out = sizes(output_size, axes, where, "output_size")
     for n, k, size in zip(x.shape[2:], kernel, out):
         if size < 1 or size + k - 1 > n:
-            raise ShapeError(
-                tr("{}(): pool {} with output size {} is too large for an input of size {}", where, k, size, n),
-                "output_size + kernel_size - 1 is the input's size at most",
-            )
+            cause = tr("{}(): pool {} with output size {} is too large for an input of size {}", where, k, size, n)
+            raise ShapeError(cause, "output_size + kernel_size - 1 is the input's size at most")
     if samples is None:
         samples = rand(*x.shape[:2], axes, dtype=x.dtype, device=x.device)
     else:

@@ -34,10 +34,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if x.shape[:-1] == v.shape:
             v = v.unsqueeze(-1)
         elif x.dim() != v.dim() or differ != 1:
-            raise ShapeError(
-                tr("gaussian_nll_loss: var is of incorrect size: {} for input {}", tuple(v.shape), tuple(x.shape)),
-                "var of input's shape",
-            )
+            cause = tr("gaussian_nll_loss: var is of incorrect size: {} for input {}", tuple(v.shape), tuple(x.shape))
+            raise ShapeError(cause, "var of input's shape")
     v = v.clone()
     with no_grad():
         v.clamp_(min=eps)
@@ -82,10 +80,8 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
 def _need_classes(x: Tensor) -> None:
     """Raise ShapeError where x is not (N, V), (V,) or a number, with V of 1 or more."""
     if x.dim() > 2 or x.dim() and not x.shape[-1]:
-        raise ShapeError(
-            tr("Expected non-empty vector or matrix with optional 0-dim batch size, but got: {}", list(x.shape)),
-            "x (N, V) or (V,), with a number for each class",
-        )
+        cause = tr("Expected non-empty vector or matrix with optional 0-dim batch size, but got: {}", list(x.shape))
+        raise ShapeError(cause, "x (N, V) or (V,), with a number for each class")
 
 
 @in_float32

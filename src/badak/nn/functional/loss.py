@@ -393,10 +393,8 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     x = tensor(input, "soft_margin_loss")
     z = -(tensor(target, "soft_margin_loss", "target") * x)
     if z.shape != x.shape:
-        raise ShapeError(
-            tr("soft_margin_loss: output with shape {} doesn't match the broadcast shape {}", list(x.shape), list(z.shape)),
-            "targets of the shape of the input",
-        )
+        cause = tr("soft_margin_loss: output with shape {} doesn't match the broadcast shape {}", list(x.shape), list(z.shape))
+        raise ShapeError(cause, "targets of the shape of the input")
     return _reduced(z.logaddexp(z.new_zeros(())), reduction, "soft_margin_loss")
 
 
@@ -419,10 +417,8 @@ def _need_equal_dims(where_: str, **given) -> None:
     """Refuse inputs of which one would be stretched over an axis that it does not have."""
     if len({tensor(x, where_, name).dim() for name, x in given.items()}) > 1:
         shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
-        raise ShapeError(
-            tr("{}: All inputs should have same dimension (number of axes); got {}", where_, shapes),
-            "x.view(...), or x.squeeze(...)",
-        )
+        cause = tr("{}: All inputs should have same dimension (number of axes); got {}", where_, shapes)
+        raise ShapeError(cause, "x.view(...), or x.squeeze(...)")
 
 
 def _pair(where_: str, x, target):

@@ -59,10 +59,8 @@ def _unpool(input, indices, kernel_size, stride, padding, output_size, axes: int
     x, batched = with_batch(tensor(input, where), axes, where)
     at, _ = with_batch(tensor(indices, where, "indices"), axes, where)
     if x.shape != at.shape:
-        raise ShapeError(
-            tr("{}: expected indices of input's shape {}; got {}", where, tuple(input.shape), tuple(indices.shape)),
-            tr("what {}(..., return_indices=True) gave", where.replace("un", "")),
-        )
+        cause = tr("{}: expected indices of input's shape {}; got {}", where, tuple(input.shape), tuple(indices.shape))
+        raise ShapeError(cause, tr("what {}(..., return_indices=True) gave", where.replace("un", "")))
     kernel = sizes(kernel_size, axes, where, "kernel_size")
     steps = kernel if stride is None or stride == [] else sizes(stride, axes, where, "stride")
     around = sizes(padding, axes, where, "padding")

@@ -128,11 +128,7 @@ def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
     if mask.dtype.kind in "fV":
         _zeros_and_ones(mask, hides, name)
     if mask.dtype == np.bool_ and mask.size and (mask.all() if hides else not mask.any()):
-        warn_once(
-            NO_VISIBLE_KEY,
-            tr("every position in this batch is padding ({} all {}). Output set to 0", name, hides),
-            tr("check pad_id: {} should be {} only where ids == pad_id", name, hides),
-            code=7,
-        )
+        cause = tr("every position in this batch is padding ({} all {}). Output set to 0", name, hides)
+        warn_once(NO_VISIBLE_KEY, cause, tr("check pad_id: {} should be {} only where ids == pad_id", name, hides), code=7)
     elif mask.dtype == np.bool_ and mask.ndim == 2 and mask.size:
         _padding_inverted(mask, hides, name, "MHA")

@@ -12,10 +12,8 @@ from badak.tensor import Tensor
 def _named(reduction, where: str) -> str:
     """The word for a number."""
     if isinstance(reduction, bool) or reduction not in (0, 1, 2):
-        raise ArgumentError(
-            tr("{}: expected reduction 0 (none), 1 (mean) or 2 (sum); got {!r}", where, reduction),
-            tr("nn.functional.{}, which takes words", where),
-        )
+        cause = tr("{}: expected reduction 0 (none), 1 (mean) or 2 (sum); got {!r}", where, reduction)
+        raise ArgumentError(cause, tr("nn.functional.{}, which takes words", where))
     return ("none", "mean", "sum")[reduction]
 
 

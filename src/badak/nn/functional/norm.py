@@ -118,10 +118,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
             "num_groups that divides the size of dim 1",
         )  # fmt: skip
     if x.numel() == num_groups:
-        raise ArgumentError(
-            tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape)),
-            "fewer groups, or a larger input",
-        )
+        cause = tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape))
+        raise ArgumentError(cause, "fewer groups, or a larger input")
     if _in_float32_parameters(x, weight, bias):
         return group_norm(x.float(), num_groups, weight, bias, eps).to(x.dtype)
     return as_images(apply(GroupNorm, x, weight, bias, groups=num_groups, eps=eps), x)

@@ -188,10 +188,8 @@ def _output(x: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, where
         if ceil_mode and (count - 1) * s >= n + p:
             count -= 1
         if count < 1:
-            raise ArgumentError(
-                tr("{}: Output size is too small: a window of {} on a size of {} with padding {}", where, d * (k - 1) + 1, n, p),
-                "a smaller kernel_size",
-            )
+            cause = tr("{}: Output size is too small: a window of {} on a size of {} with padding {}", where, d * (k - 1) + 1, n, p)
+            raise ArgumentError(cause, "a smaller kernel_size")
         out.append(count)
     return tuple(out)
 

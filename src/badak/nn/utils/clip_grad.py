@@ -111,10 +111,8 @@ def clip_grads_with_norm_(
     """Scale gradients, in place, by min(1, max_norm / (total_norm + 1e-6)) for a norm computed before."""
     listed = _tensors(parameters, "clip_grads_with_norm_")
     if not isinstance(total_norm, Tensor) or total_norm.numel() != 1:
-        raise ArgumentTypeError(
-            tr("clip_grads_with_norm_: total_norm should be a tensor with one element; got {}", _kind(total_norm)),
-            "total_norm=get_total_norm(gradients)",
-        )
+        cause = tr("clip_grads_with_norm_: total_norm should be a tensor with one element; got {}", _kind(total_norm))
+        raise ArgumentTypeError(cause, "total_norm=get_total_norm(gradients)")
     _shrink(listed, _number(max_norm, tr("clip_grads_with_norm_: max_norm")), total_norm._array.reshape(()), {})
 
 

@@ -52,10 +52,8 @@ def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enfo
             tr("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})", len(lengths), B), None
         )
     if not B or lengths.min() < 1 or lengths.max() > T:
-        raise ArgumentError(
-            tr("Length of all samples has to be greater than 0 and at most {}, but found {}", T, lengths.tolist()),
-            "drop empty sequences",
-        )
+        cause = tr("Length of all samples has to be greater than 0 and at most {}, but found {}", T, lengths.tolist())
+        raise ArgumentError(cause, "drop empty sequences")
     order = None
     if not enforce_sorted:
         order = np.argsort(-lengths, kind="stable")

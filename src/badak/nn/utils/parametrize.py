@@ -60,10 +60,8 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise ArgumentError(
-                        tr("parametrization {} does not implement right_inverse.", type(module).__name__),
-                        "def right_inverse(self, value): ..., what it makes of the original",
-                    )
+                    cause = tr("parametrization {} does not implement right_inverse.", type(module).__name__)
+                    raise ArgumentError(cause, "def right_inverse(self, value): ..., what it makes of the original")
                 found = module.right_inverse(found)
             if isinstance(found, Tensor) is not self.is_tensor or not isinstance(found, Tensor | Sequence):
                 raise _wrong(
@@ -102,10 +100,8 @@ class ParametrizationList(ModuleList):
 def _expect_modules(where: str, **given: object) -> None:
     for name, one in given.items():
         if not isinstance(one, Module):
-            raise ArgumentTypeError(
-                tr("{}: expected an nn.Module as {}; got {}", where, name, type(one).__name__),
-                "an object of a class that derives from nn.Module",
-            )
+            cause = tr("{}: expected an nn.Module as {}; got {}", where, name, type(one).__name__)
+            raise ArgumentTypeError(cause, "an object of a class that derives from nn.Module")
 
 
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
@@ -198,10 +194,8 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def _not_there(module: Module, name: str) -> ArgumentError:
-    return ArgumentError(
-        tr("Module {} does not have a parametrization on {}", type(module).__name__, name),
-        "is_parametrized(module, name) says whether",
-    )
+    cause = tr("Module {} does not have a parametrization on {}", type(module).__name__, name)
+    return ArgumentError(cause, "is_parametrized(module, name) says whether")
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:

@@ -50,10 +50,8 @@ class BasePruningMethod(ABC):
         orig = weight_of("prune", module, name)
         scores = orig if importance_scores is None else importance_scores
         if scores.shape != orig.shape:
-            raise ArgumentError(
-                tr("importance_scores should have the same shape as parameter {} of {}", name, module),
-                tr("shape {}", tuple(orig.shape)),
-            )
+            cause = tr("importance_scores should have the same shape as parameter {} of {}", name, module)
+            raise ArgumentError(cause, tr("shape {}", tuple(orig.shape)))
         if before is None:
             module.register_parameter(name + "_orig", module._parameters.pop(name))
             default = ones_like(orig)
@@ -384,10 +382,8 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
     if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
-        raise ArgumentError(
-            tr("amount={} should be smaller than the number of parameters to prune={}", amount, tensor_size),
-            tr("at most {}", tensor_size),
-        )
+        cause = tr("amount={} should be smaller than the number of parameters to prune={}", amount, tensor_size)
+        raise ArgumentError(cause, tr("at most {}", tensor_size))
 
 
 def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:

@@ -19,10 +19,8 @@ class SpectralNorm:
 
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         if n_power_iterations <= 0:
-            raise ArgumentError(
-                tr("Expected n_power_iterations to be positive, but got n_power_iterations={}", n_power_iterations),
-                "n_power_iterations=1",
-            )
+            cause = tr("Expected n_power_iterations to be positive, but got n_power_iterations={}", n_power_iterations)
+            raise ArgumentError(cause, "n_power_iterations=1")
         self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:

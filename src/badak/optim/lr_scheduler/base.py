@@ -132,10 +132,8 @@ class _LRScheduler(LRScheduler):
 def check_optimizer(schedule: Any, optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         name = type(schedule).__name__
-        raise ArgumentTypeError(
-            tr("{}: {} is not an Optimizer", name, type(optimizer).__name__),
-            tr("{}(optimizer, ...), with a badak.optim optimizer", name),
-        )
+        cause = tr("{}: {} is not an Optimizer", name, type(optimizer).__name__)
+        raise ArgumentTypeError(cause, tr("{}(optimizer, ...), with a badak.optim optimizer", name))
 
 
 def copied(value: Any) -> Any:
@@ -151,10 +149,8 @@ def set_lrs(optimizer: Optimizer, lrs: list[Any]) -> None:
     """Set the groups' rates; a rate that is a tensor keeps being that tensor."""
     if not isinstance(lrs, list | tuple) or len(lrs) != len(optimizer.param_groups):
         found = len(lrs) if isinstance(lrs, list | tuple) else shown(lrs)
-        raise ArgumentError(
-            tr("get_lr: expected one learning rate for each of {} groups; got {}", len(optimizer.param_groups), found),
-            'return [group["lr"] * factor for group in self.optimizer.param_groups]',
-        )
+        cause = tr("get_lr: expected one learning rate for each of {} groups; got {}", len(optimizer.param_groups), found)
+        raise ArgumentError(cause, 'return [group["lr"] * factor for group in self.optimizer.param_groups]')
     for lr in lrs:
         number(lr, "get_lr", tr("a learning rate"))
     for group, lr in zip(optimizer.param_groups, lrs):
@@ -171,10 +167,8 @@ def for_each_group(schedule: Any, optimizer: Optimizer, name: str, value: Any) -
     if not isinstance(value, (list, tuple)):
         return [copied(value) for _ in range(count)]
     if len(value) != count:
-        raise ArgumentError(
-            tr("{}: expected one {} for each of {} groups; got {}", type(schedule).__name__, name, count, len(value)),
-            tr("one {}, or a list of {}", name, count),
-        )
+        cause = tr("{}: expected one {} for each of {} groups; got {}", type(schedule).__name__, name, count, len(value))
+        raise ArgumentError(cause, tr("one {}, or a list of {}", name, count))
     return [copied(item) for item in value]
 
 

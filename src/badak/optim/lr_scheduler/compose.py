@@ -32,10 +32,8 @@ class _OfSchedules(LRScheduler):
                     tr("{} does not support ReduceLROnPlateau (index {}): its step() needs a metric", name, at), "step it by itself"
                 )
             if optimizer is not None and scheduler.optimizer is not optimizer:
-                raise ArgumentError(
-                    tr("{} expects all schedulers to belong to the same optimizer; the one at index {} has another", name, at),
-                    "make all schedules with one optimizer",
-                )
+                cause = tr("{} expects all schedulers to belong to the same optimizer; the one at index {} has another", name, at)
+                raise ArgumentError(cause, "make all schedules with one optimizer")
 
     def state_dict(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name not in ("optimizer", "_schedulers")}

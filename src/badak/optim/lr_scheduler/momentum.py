@@ -15,10 +15,8 @@ class MomentumScheduler(LRScheduler):
         """Each group's smallest and largest momentum; a new schedule begins with the largest."""
         defaults = self.optimizer.defaults
         if "momentum" not in defaults and "betas" not in defaults:
-            raise ArgumentError(
-                tr("{}: optimizer must support momentum or beta1 with `cycle_momentum` option enabled", type(self).__name__),
-                "cycle_momentum=False",
-            )
+            cause = tr("{}: optimizer must support momentum or beta1 with `cycle_momentum` option enabled", type(self).__name__)
+            raise ArgumentError(cause, "cycle_momentum=False")
         self.use_beta1 = "betas" in defaults
         lows = for_each_group(self, self.optimizer, "base_momentum", base_momentum)
         highs = for_each_group(self, self.optimizer, "max_momentum", max_momentum)

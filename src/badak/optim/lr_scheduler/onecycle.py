@@ -73,10 +73,8 @@ class OneCycleLR(MomentumScheduler):
     def get_lr(self) -> list[Any]:
         t = self.last_epoch
         if t > self.total_steps:
-            raise ArgumentError(
-                tr("OneCycleLR: Tried to step {} times. The specified number of total steps is {}", t, self.total_steps),
-                "make the schedule with the number of steps that the training has",
-            )
+            cause = tr("OneCycleLR: Tried to step {} times. The specified number of total steps is {}", t, self.total_steps)
+            raise ArgumentError(cause, "make the schedule with the number of steps that the training has")
         start = 0.0
         for phase in self._schedule_phases:
             end = phase["end_step"]

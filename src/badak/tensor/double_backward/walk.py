@@ -104,7 +104,5 @@ def _gradients(node: Node, gradients) -> tuple:
 
 
 def _no_second_derivative(node: Node, error: Exception) -> GraphError:
-    return GraphError(
-        tr("create_graph=True: the gradient of {} cannot be differentiated again ({})", node.name, error),
-        "create_graph=False, or a Function of your own whose backward is made of operations that can",
-    )
+    cause = tr("create_graph=True: the gradient of {} cannot be differentiated again ({})", node.name, error)
+    return GraphError(cause, "create_graph=False, or a Function of your own whose backward is made of operations that can")

@@ -167,10 +167,8 @@ def qr(A, mode="reduced", *, out=None):  # noqa: N803
     Parity: where Q is square and A is not, neither has a gradient.
     """
     if mode not in ("reduced", "complete", "r"):
-        raise ArgumentError(
-            tr("qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'", mode),
-            "mode='reduced'",
-        )
+        cause = tr("qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'", mode)
+        raise ArgumentError(cause, "mode='reduced'")
     Q, R = apply(ops.QR, A, complete=mode == "complete")  # noqa: N806
     return returns.linalg_qr(A.new_empty(0) if mode == "r" else Q, R)
 

@@ -138,10 +138,8 @@ def _subscripts(equation: str, operands):
                 tr("einsum(): found '.' for operand {} that is not part of any ellipsis", at), "'...' once for each term"
             )
     if len(parts) != len(operands):
-        raise ArgumentError(
-            tr("einsum(): {!r} names {} operands, and {} were given", equation, len(parts), len(operands)),
-            "one term for each tensor",
-        )
+        cause = tr("einsum(): {!r} names {} operands, and {} were given", equation, len(parts), len(operands))
+        raise ArgumentError(cause, "one term for each tensor")
     inputs: list[tuple] = []
     widest = 0
     for part, x in zip(parts, operands):

@@ -71,10 +71,8 @@ def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) 
             tr("linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", list(dim)), "linalg.vector_norm"
         )
     if dim is None and ord is not None and A._array.ndim not in (1, 2):
-        raise ShapeError(
-            tr("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.", A._array.ndim),
-            "linalg.vector_norm, or linalg.matrix_norm",
-        )
+        cause = tr("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.", A._array.ndim)
+        raise ShapeError(cause, "linalg.vector_norm, or linalg.matrix_norm")
     if ord is not None and (pair or isinstance(ord, str) or (dim is None and A._array.ndim == 2)):
         return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)

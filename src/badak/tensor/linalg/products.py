@@ -64,10 +64,8 @@ def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
     try:
         return Tensor._of(a._array @ b._array)
     except ValueError:
-        raise ShapeError(
-            tr("mat1 and mat2 shapes cannot be multiplied: {} and {}", a._array.shape, b._array.shape),
-            "the last size of a must be the second to last of b",
-        ) from None
+        cause = tr("mat1 and mat2 shapes cannot be multiplied: {} and {}", a._array.shape, b._array.shape)
+        raise ShapeError(cause, "the last size of a must be the second to last of b") from None
 
 
 def _dims(name: str, x: Tensor, ndim: int, what: str) -> None:
@@ -188,10 +186,8 @@ def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
         beta, alpha = (int(factor) if isinstance(factor, float) else factor for factor in (beta, alpha))
     sizes = product._array.shape
     if not _expands(input._array.shape, sizes):
-        raise ShapeError(
-            tr("the input of shape {} does not expand to the product's, {}", input._array.shape, sizes),
-            "an input of the product's shape, or one that stretches to it",
-        )
+        cause = tr("the input of shape {} does not expand to the product's, {}", input._array.shape, sizes)
+        raise ShapeError(cause, "an input of the product's shape, or one that stretches to it")
     product = product if alpha == 1 else mul(product, alpha)
     # lies as the product does
     return into(out, product if beta == 0 else add(product, input if beta == 1 else mul(input, beta)))
@@ -236,10 +232,8 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
         if isinstance(factor, bool) and kind != "b":
             raise ArgumentError(tr("Boolean {} only supported for Boolean results.", name), f"{name}=1")
         if isinstance(factor, float) and kind in "iub":
-            raise ArgumentError(
-                tr("For integral input tensors, argument {} must not be a floating point number.", name),
-                "x.float() for each of the tensors",
-            )
+            cause = tr("For integral input tensors, argument {} must not be a floating point number.", name)
+            raise ArgumentError(cause, "x.float() for each of the tensors")
     if kind == "b":
         beta, alpha = bool(beta), bool(alpha)
     return _plus(input, product, beta, alpha, out)

@@ -183,10 +183,8 @@ def dim_of(where: str, x: NestedTensor, dim: int, extra: int = 0) -> int:
     """The dim counted from the front."""
     count = x.ndim + extra
     if not -count <= dim < count:
-        raise IndexOutOfRangeError(
-            tr("{}: Dimension out of range (expected to be in range of [{}, {}], but got {})", where, -count, count - 1, dim),
-            "an existing dim",
-        )
+        cause = tr("{}: Dimension out of range (expected to be in range of [{}, {}], but got {})", where, -count, count - 1, dim)
+        raise IndexOutOfRangeError(cause, "an existing dim")
     return dim % count
 
 

@@ -67,10 +67,8 @@ def attention(
     for each in (query, key, value):
         if not isinstance(each, NestedTensor) or each.ndim != 4 or each._ragged != 2 or len(each) != len(query):
             found = tuple(each.shape) if isinstance(each, Tensor) else type(each).__name__
-            raise ShapeError(
-                tr("scaled_dot_product_attention: expected nested query, key and value (B, H, j, D); got {}", found),
-                "x.transpose(1, 2)",
-            )
+            cause = tr("scaled_dot_product_attention: expected nested query, key and value (B, H, j, D); got {}", found)
+            raise ShapeError(cause, "x.transpose(1, 2)")
     if key._lengths is not value._lengths:
         raise ShapeError("scaled_dot_product_attention: expected a key and a value of the same lengths", "offsets of the key")
     made = [

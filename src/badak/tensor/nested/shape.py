@@ -130,20 +130,16 @@ def view(func: Callable, x: NestedTensor, *sizes: Any) -> NestedTensor:
     if not ragged:
         ragged = [at for at, n in enumerate(asked) if n == -1]
     if len(ragged) != 1 or ragged[0] == 0 or asked[0] not in (-1, len(x._lengths.lengths)):
-        raise NotSupportedError(
-            tr("{} of a nested tensor keeps the examples and the ragged dim; got {}", func.__name__, tuple(asked)),
-            "x.view(x.size(0), -1, *sizes), -1 where the ragged dim stands",
-        )
+        cause = tr("{} of a nested tensor keeps the examples and the ragged dim; got {}", func.__name__, tuple(asked))
+        raise NotSupportedError(cause, "x.view(x.size(0), -1, *sizes), -1 where the ragged dim stands")
     at = ragged[0]
     before = tuple(x._entries.shape[: x._ragged - 1])
     rows = x._entries.shape[x._ragged - 1]
     head, tail = list(asked[1:at]), list(asked[at + 1 :])
     _fill(head, math.prod(before))
     if math.prod(head) != math.prod(before):
-        raise NotSupportedError(
-            tr("{}: {} would mix the ragged dim of {} with others", func.__name__, tuple(asked), tuple(x.shape)),
-            "x.transpose first",
-        )
+        cause = tr("{}: {} would mix the ragged dim of {} with others", func.__name__, tuple(asked), tuple(x.shape))
+        raise NotSupportedError(cause, "x.transpose first")
     return nested(func(x._entries, (*head, rows, *tail)), x._offsets, at, x._lengths)
 
 

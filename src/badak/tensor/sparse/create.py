@@ -271,10 +271,8 @@ def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
     if not isinstance(mask, SparseTensor):
         raise ArgumentTypeError(tr("sparse_mask: expected a sparse mask; got layout {}", mask.layout), "mask.to_sparse()")
     if input.shape != mask.shape:
-        raise ShapeError(
-            tr("sparse_mask: expected a mask of input's shape {}; got {}", tuple(input.shape), tuple(mask.shape)),
-            "a mask of that shape",
-        )
+        cause = tr("sparse_mask: expected a mask of input's shape {}; got {}", tuple(input.shape), tuple(mask.shape))
+        raise ShapeError(cause, "a mask of that shape")
     return mask.like(to_dense(input)[tuple(to_sparse_coo(mask)._at)])
 
 

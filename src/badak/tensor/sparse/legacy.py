@@ -17,10 +17,8 @@ class _Sparse(legacy._Legacy):
         size: Any = data or (0,)
         if data and isinstance(data[0], Tensor):
             if len(data) not in (2, 3):
-                raise ArgumentTypeError(
-                    tr("sparse.{}: expected indices, values and a size; got {} arguments", cls.__name__, len(data)),
-                    "sparse_coo_tensor(indices, values, size)",
-                )
+                cause = tr("sparse.{}: expected indices, values and a size; got {} arguments", cls.__name__, len(data))
+                raise ArgumentTypeError(cause, "sparse_coo_tensor(indices, values, size)")
             indices, values, size = (*data, None)[:3]
         elif len(data) == 1 and not isinstance(data[0], int):
             size = data[0]

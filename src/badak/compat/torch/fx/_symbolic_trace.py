@@ -172,10 +172,8 @@ class Tracer(TracerBase):
     def _arguments(self, function: Callable, skipped: int, concrete: dict[str, Any]) -> tuple[list, dict]:
         """A proxy for each argument, and the values of those that are concrete."""
         if not isinstance(concrete, dict):
-            raise ArgumentTypeError(
-                tr("symbolic_trace: expected concrete_args as a dict; got {}", type(concrete).__name__),
-                "concrete_args={'flag': True}",
-            )
+            cause = tr("symbolic_trace: expected concrete_args as a dict; got {}", type(concrete).__name__)
+            raise ArgumentTypeError(cause, "concrete_args={'flag': True}")
         parameters = list(inspect.signature(function).parameters.values())[skipped:]
         if unknown := sorted(concrete.keys() - {each.name for each in parameters}):
             raise ArgumentError(
@@ -206,10 +204,8 @@ class Tracer(TracerBase):
     def _concrete(self, name: str, value: Any, default: tuple) -> Any:
         """The value of an argument, and a node that raises where a call gives another one."""
         if isinstance(value, tuple | list | dict):
-            raise NotSupportedError(
-                tr("symbolic_trace: concrete_args[{!r}] is a {}: not supported", name, type(value).__name__),
-                "give the values as arguments of their own",
-            )
+            cause = tr("symbolic_trace: concrete_args[{!r}] is a {}: not supported", name, type(value).__name__)
+            raise NotSupportedError(cause, "give the values as arguments of their own")
         out = self.create_proxy("placeholder", f"{name}_1", default, {})
         if isinstance(value, PHBase):
             return out
@@ -292,10 +288,8 @@ def wrap(fn_or_name: str | Callable) -> Any:
     Returns: what was given, so that it serves as a decorator
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise ArgumentTypeError(
-            tr("wrap: expected a function or its name; got {}", type(fn_or_name).__name__),
-            "fx.wrap('len'), or @fx.wrap over the function",
-        )
+        cause = tr("wrap: expected a function or its name; got {}", type(fn_or_name).__name__)
+        raise ArgumentTypeError(cause, "fx.wrap('len'), or @fx.wrap over the function")
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("badak."):

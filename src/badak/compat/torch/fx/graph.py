@@ -108,10 +108,8 @@ class Graph:
     def call_module(self, module_name: str, args: tuple | None = None, kwargs: dict | None = None, type_expr: Any = None) -> Node:
         """A call of a submodule."""
         if self.owning_module is not None and not _has(self.owning_module, module_name):
-            raise ArgumentError(
-                tr("call_module: the owning module has no submodule {!r}", module_name),
-                "graph_module.add_submodule(name, module) first",
-            )
+            cause = tr("call_module: the owning module has no submodule {!r}", module_name)
+            raise ArgumentError(cause, "graph_module.add_submodule(name, module) first")
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
     def call_method(self, method_name: str, args: tuple | None = None, kwargs: dict | None = None, type_expr: Any = None) -> Node:
@@ -216,10 +214,8 @@ class Graph:
                 and self.owning_module is not None
                 and not _has(self.owning_module, node.target)
             ):
-                raise StateError(
-                    tr("Node {} target {} references nonexistent attribute of the owning module", node, node.target),
-                    "graph_module.add_submodule, or register_buffer",
-                )
+                cause = tr("Node {} target {} references nonexistent attribute of the owning module", node, node.target)
+                raise StateError(cause, "graph_module.add_submodule, or register_buffer")
             seen.add(node)
             names.add(node.name)
 

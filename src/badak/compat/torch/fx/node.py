@@ -46,10 +46,8 @@ def map_arg(a: Any, fn: Callable) -> Any:
 
 
 def _immutable(self, *args, **kwargs):
-    raise NotSupportedError(
-        tr("'{}' object does not support mutation: a graph could not follow it", type(self).__name__),
-        "copy it, change the copy, and set node.args or node.kwargs to that",
-    )
+    cause = tr("'{}' object does not support mutation: a graph could not follow it", type(self).__name__)
+    raise NotSupportedError(cause, "copy it, change the copy, and set node.args or node.kwargs to that")
 
 
 class immutable_list(list):  # noqa: N801  (PyTorch's name)

@@ -82,10 +82,8 @@ class TracerBase:
         at = next(i for i, each in enumerate(instructions) if each.offset == frame.f_lasti)
         if instructions[at].opname == "UNPACK_SEQUENCE":
             return (operator.getitem(obj, i) for i in range(instructions[at].argval))  # type: ignore[call-overload]
-        raise TraceError(
-            tr("Proxy object cannot be iterated: how long {} is depends on the run", obj.node.name),
-            "unpack a fixed number: a, b = x",
-        )
+        cause = tr("Proxy object cannot be iterated: how long {} is depends on the run", obj.node.name)
+        raise TraceError(cause, "unpack a fixed number: a, b = x")
 
     def keys(self, obj: "Proxy") -> Any:
         """The keys of a proxy, for **x."""

@@ -46,10 +46,8 @@ def _target(where: str, node: Node) -> str:
         return node.target
     name = name_in_files(node.target)
     if name is None:
-        raise NotSupportedError(
-            tr("{}: a file has no word for the function {}", where, getattr(node.target, "__name__", node.target)),
-            "write that part with other functions, or save the state_dict",
-        )
+        cause = tr("{}: a file has no word for the function {}", where, getattr(node.target, "__name__", node.target))
+        raise NotSupportedError(cause, "write that part with other functions, or save the state_dict")
     return name
 
 
@@ -150,10 +148,8 @@ def read(where: str, file: Any) -> tuple[Graph, Signature, dict[str, Tensor], di
 
 
 def _foreign(where: str, name: Any) -> FileError:
-    return FileError(
-        tr("{}: {} is a TorchScript archive of PyTorch's: it holds a program as code, which badak does not run", where, name),
-        "save the state_dict with PyTorch and load that, or trace the model with badak",
-    )
+    cause = tr("{}: {} is a TorchScript archive of PyTorch's: it holds a program as code, which badak does not run", where, name)
+    return FileError(cause, "save the state_dict with PyTorch and load that, or trace the model with badak")
 
 
 def _need(ok: Any, what: str) -> None:

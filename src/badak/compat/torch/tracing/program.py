@@ -115,10 +115,8 @@ def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]], ran
             )
         least, most = ranges.get(name, (0, math.inf))
         if not least <= (n := of.pop()) <= most:
-            raise ArgumentError(
-                tr("{}: the size {!r} is {} in the example, outside {} to {}", where, name, n, least, most),
-                "an example in the range",
-            )
+            cause = tr("{}: the size {!r} is {} in the example, outside {} to {}", where, name, n, least, most)
+            raise ArgumentError(cause, "an example in the range")
         base = max(2, n - SPAN, least)
         if base + SPAN > most:
             base = int(most) - SPAN
@@ -192,10 +190,8 @@ def expect_no_alias(where: str, program: Program) -> None:
         for number in later - own:
             made_later = any(ref.number == number for each in trace.steps[i + 1 :] for ref in each.outputs)
             if not made_later and np.shares_memory(trace.values[number].alive, trace.values[target.number].alive):
-                raise NotSupportedError(
-                    tr("{}: {} writes into memory that another tensor shows", where, name_of(step.function)),
-                    "x = x.clone() before the write",
-                )
+                cause = tr("{}: {} writes into memory that another tensor shows", where, name_of(step.function))
+                raise NotSupportedError(cause, "x = x.clone() before the write")
 
 
 def _held(function: Any) -> dict[str, Tensor]:

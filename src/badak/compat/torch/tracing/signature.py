@@ -57,10 +57,8 @@ class Signature(NamedTuple):
             if isinstance(size, str):
                 least, most = self.ranges.get(size, (0, math.inf))
                 if not least <= n <= most:
-                    raise ShapeError(
-                        tr("{}: the size {} of {} must be {} to {}; got {}", where, size, name, least, most, n),
-                        "a size in that range",
-                    )
+                    cause = tr("{}: the size {} of {} must be {} to {}; got {}", where, size, name, least, most, n)
+                    raise ShapeError(cause, "a size in that range")
             if n != (size if isinstance(size, int) else sizes.setdefault(size, n)):
                 raise ShapeError(
                     tr("{}: traced with {} of shape {}; got {}", where, name, shown, given), "trace again with such a tensor"

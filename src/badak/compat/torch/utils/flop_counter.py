@@ -127,9 +127,7 @@ class FlopCounterMode(Observer):
         if getattr(node.op, "flops", None) is None or self._as_operations:
             return
         if node not in _BACKWARD:
-            raise NotSupportedError(
-                tr("FlopCounterMode: the forward of {} ran outside of a counter, so its backward cannot be counted", node.name),
-                "the forward within `with FlopCounterMode()`, too",
-            )
+            cause = tr("FlopCounterMode: the forward of {} ran outside of a counter, so its backward cannot be counted", node.name)
+            raise NotSupportedError(cause, "the forward within `with FlopCounterMode()`, too")
         of_inputs, parents = _BACKWARD[node]
         self._count(node.name, sum(flops for i, flops in of_inputs.items() if dxs[i] is not None), parents)
