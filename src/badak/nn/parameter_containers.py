@@ -152,7 +152,9 @@ class ParameterDict(Module):
     def popitem(self) -> tuple[str, object]:
         """Take out the pair that came last."""
         key = list(self._keys)[-1]
-        return key, self.pop(key)
+        value = self[key]
+        del self[key]
+        return key, value
 
     def clear(self) -> None:
         """Take everything out."""
