@@ -12,6 +12,15 @@ LINEAR = [(H, F, None), (D, F, None), (H, F, F), (H, F, H), (F, F, H), (H, F, D)
 CONV = [(H, F, None), (H, F, H), (F, F, H), (H, F, F), (H, F, D), (D, F, F)]
 
 
+@pytest.fixture(autouse=True)
+def native():
+    """PyTorch without oneDNN, which has words of its own, on the CPUs alone whose 16-bit instructions it knows."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    yield
+    torch._C._set_mkldnn_enabled(before)
+
+
 def same_words(call):
     """The first line of badak's error begins with PyTorch's."""
     with pytest.raises(RuntimeError) as theirs:
