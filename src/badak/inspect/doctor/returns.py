@@ -12,7 +12,7 @@ from badak.inspect.doctor.told import Told
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
 REWARD = re.compile(r"(^|[._])(rewards?|rews?|rs?|delta\w*|td\w*|reward_\w+|ep_rewards?)(\[.*\])?$")
-ENDS = re.compile(r"^(dones?|terminals?|terminated|terminations?|finished|is_?last)$")
+ENDS = re.compile(r"^(b_|batch_)?(dones?|terminals?|terminated|terminations?|finished|is_?last)(_(b|t|batch|mask|tensor|flags?))?$")
 
 
 def returns(tree: ast.Module) -> Iterator[Told]:
@@ -26,7 +26,7 @@ def returns(tree: ast.Module) -> Iterator[Told]:
     yield from certain(tree)
     yield from state_after(tree)
     yield from of_others(tree)
-    for rule in (same_state_kept, stands_still, ends_turned, always_by_chance, kept_for_nothing):
+    for rule in (same_state_kept, stands_still, ends_turned, always_by_chance, kept_for_nothing, unread_of_a_batch, mean_of_values):
         yield from rule(tree)
 
 
@@ -200,8 +200,17 @@ def same_state_kept(tree: ast.Module) -> Iterator[Told]:
 
 def stands_still(tree: ast.Module) -> Iterator[Told]:
     """next_state, reward, done = env.step(...), and state never becomes next_state: each action is chosen in the first state."""
+    starts = {name for _, name, value in assigned(tree) if "reset(" in unparse(value)}
     for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
         for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
+            if still := never_stored(loop, starts) if isinstance(line.targets[0], ast.Tuple) else "":
+                yield Told(
+                    "returns", line.lineno,
+                    tr("{} is never given {}: in this loop each action is chosen in the same state", still,
+                       unparse(line.targets[0].elts[0])),  # type: ignore[attr-defined]
+                    tr("give it the state that follows, at the end of the loop"),
+                )  # fmt: skip
+                return
             first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
             name = re.sub(r"^(next|new)_|_(next|new)$|_$", "", unparse(first))
             moves = any(
@@ -215,6 +224,15 @@ def stands_still(tree: ast.Module) -> Iterator[Told]:
                     f"{name} = {first.id}",
                 )  # fmt: skip
                 return
+
+
+def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
+    """Of names that reset() gave something, one that a loop of steps reads and never gives anything new; "" where there is none."""
+    names = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Name)]
+    kept = {x.id for x in names if isinstance(x.ctx, ast.Store)}
+    chosen = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Assign) and re.match("act", unparse(x.targets[0]))]
+    asked = {name for x in chosen for name in names_in(x.value)}
+    return min((starts & asked) - kept, default="")
 
 
 def ends_turned(tree: ast.Module) -> Iterator[Told]:
@@ -251,7 +269,8 @@ def always_by_chance(tree: ast.Module) -> Iterator[Told]:
         whole = isinstance(value, ast.Constant) and isinstance(value.value, int | float) and 0.9 <= value.value <= 1
         compared = re.search(rf"rand\w*\(\)? ?\)? ?[<>]=? {name}\b|{name} [<>]=? \w*\.?rand", unparse(tree))
         given = re.search(rf"\w+\([^()]*, {name}\)", unparse(tree))
-        if re.fullmatch(r"eps|epsilon", name) and whole and stores.count(name) == 1 and (compared or given):
+        own = re.fullmatch(r"eps|epsilon", name) and (compared or given) or re.fullmatch(r"eps(ilon)?_\w+", name) and compared
+        if own and whole and stores.count(name) == 1:
             yield Told(
                 "returns", line, tr("{} is {} and never falls: all is done by chance", name, unparse(value)),
                 f"{name} = max(0.05, {name} * 0.99)",
@@ -275,6 +294,43 @@ def kept_for_nothing(tree: ast.Module) -> Iterator[Told]:
                         "reward + gamma * next_value * (1 - done)",
                     )  # fmt: skip
                     return
+
+
+OF_BATCH = re.compile(r"(^|\W)(batch|transitions?|samples?|mini_?batch)\.\w+|zip\(\*")
+
+
+def unread_of_a_batch(tree: ast.Module) -> Iterator[Told]:
+    """done_batch = torch.cat(batch.done), and next_states of zip(*batch), which the function that learns never reads."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
+        text = unparse(function)
+        if "gather(" not in text and not any(discounted(x) for x in walk(function) if isinstance(x, ast.BinOp)):
+            continue
+        reads = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+        for line, name, value in assigned(function):
+            if OF_BATCH.search(unparse(value)) and not name.startswith("_") and name not in reads and name.isidentifier():
+                yield Told(
+                    "returns", line, tr("{} is taken of what was kept, and {}() never reads it", name, function.name),
+                    "reward + gamma * next_value * (1 - done)",
+                )  # fmt: skip
+                return
+
+
+def mean_of_values(tree: ast.Module) -> Iterator[Told]:
+    """gamma * target(next_states).mean(1): what follows is worth what the best action is, not what all are."""
+    made = {name: value for _, name, value in assigned(tree)}
+    if "gather(" not in unparse(tree):
+        return
+    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+        for text in discounted(node):
+            value = made.get(text)
+            found = value if value is not None else next((x for x in factors(node) if unparse(x) == text), node)
+            if re.search(r"\w\([^()]*next[^()]*\)\.(mean|sum)\((dim=|axis=)?-?1\b", unparse(found)):
+                yield Told(
+                    "returns", getattr(found, "lineno", node.lineno),
+                    tr("{} takes the mean over the actions: what follows a state is worth what its best action is", unparse(found)),
+                    "target(next_states).max(1).values",
+                )  # fmt: skip
+                return
 
 
 def used(function: ast.FunctionDef, name: str) -> bool:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from badak.core.modes import modes
+from badak.inspect.doctor import layout
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
@@ -22,6 +23,7 @@ class Heads:
     def __init__(self) -> None:
         self.takers: dict[int, set[int]] = {}
         self.plain: set[int] = set()
+        self.made: dict[int, tuple[str, str]] = {}  # of a taker: the operation that made what it is given, and its line
         self.fake = False  # whether the call that is under way is given what another model made, without its graph
         self.led = False  # the same with its graph
         self.fakes: WeakKeyDictionary[Any, tuple[bool, bool]] = WeakKeyDictionary()  # a node that a model gave: both of its call
@@ -163,6 +165,8 @@ def fed_by(watch: "Watch", module: Any, args: tuple) -> None:
         maker = watch._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
         if maker is not None and maker is not module:
             watch.heads.takers.setdefault(id(maker), set()).add(id(module))
+            if id(module) not in watch.heads.made and (node := layout.behind(x, ())) is not None:
+                watch.heads.made[id(module)] = node.name, node.line
             own = True
     arrays = [x._array.__array_interface__["data"][0] for x in args if isinstance(x, Tensor) and x._node is None]
     watch.heads.fake = any(memory in watch.computed or memory in watch.loosened for memory in arrays)

@@ -128,14 +128,40 @@ def apart(tree: ast.Module) -> Iterator[Told]:
             other = moved.get(mate, (0, ""))[1]
             ordered = any(base == mate and index == order for _, _, value in given for base, index in picks(value))
             if other != order and not ordered and born(mate, given) < line and behind(tree, name, mate, line):
-                yield Told(
-                    "apart", line,
-                    tr("the rows of {} are put in another order, and those of {}, which belong to them, are not", name, mate),
-                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
-                )  # fmt: skip
+                yield apart_from(line, name, mate)
                 return
     yield from shuffled_alone(tree, mates)
     yield from of_the_place(tree, given)
+    yield from side_by_side(tree)
+
+
+def side_by_side(tree: ast.Module) -> Iterator[Told]:
+    """TensorDataset(x, y[torch.randperm(n)]); and self.x[i], self.y[i - 1] of one example."""
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x).endswith("Dataset") and len(x.args) > 1):
+        moved = [x for x in node.args if isinstance(x, ast.Subscript) and called(x.slice) in ORDERS]
+        if 0 < len(moved) < len(node.args) and not ON_PURPOSE.search(unparse(moved[0].value)):
+            other = next(unparse(x) for x in node.args if x not in moved)
+            yield apart_from(node.lineno, unparse(moved[0].value), other)
+            return
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__" and len(x.args.args) > 1):
+        place = function.args.args[1].arg
+        every = [x for x in walk(function) if isinstance(x, ast.Subscript) and not isinstance(x.slice, ast.Slice)]
+        plain = {unparse(x.value) for x in every if unparse(x.slice) == place}
+        before = [
+            x for x in every if re.fullmatch(rf"{re.escape(place)} - \d+", unparse(x.slice)) and unparse(x.value) not in plain
+        ]
+        if plain and before:
+            yield apart_from(before[0].lineno, unparse(before[0].value), min(plain))
+            return
+
+
+def apart_from(line: int, name: str, mate: str) -> Told:
+    """Rows of one table lie in another order than those that belong to them."""
+    return Told(
+        "apart", line,
+        tr("the rows of {} are put in another order, and those of {}, which belong to them, are not", name, mate),
+        tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+    )  # fmt: skip
 
 
 def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
@@ -187,11 +213,7 @@ def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Tol
     for name, line in moved.items():
         others = sorted(other for pair in mates if name in pair for other in pair - {name})
         if others and not any(other in moved for other in others) and not used_as_index(name, given, indices):
-            yield Told(
-                "apart", line,
-                tr("the rows of {} are put in another order, and those of {}, which belong to them, are not", name, others[0]),
-                tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
-            )  # fmt: skip
+            yield apart_from(line, name, others[0])
             return
 
 

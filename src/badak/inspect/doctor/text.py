@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.better import worse_is_better
 from badak.inspect.doctor.columns import columns
+from badak.inspect.doctor.epochs import epochs
 from badak.inspect.doctor.folds import flat_in_two_orders, folds
 from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.scales import scales
 from badak.inspect.doctor.source import own_text, sources, unparse, walk
 from badak.inspect.doctor.tables import assigned, called, is_fitted, names_in, picks, tables
 from badak.inspect.doctor.told import Told
@@ -322,10 +324,64 @@ def weight_of(place: str) -> int:
     return signs.pop() if len(signs) == 1 else 0
 
 
+def for_nobody(tree: ast.Module) -> Iterator[Told]:
+    """Net().load_state_dict(...), whose model nobody keeps; and a dict of weights that is written and given to nobody."""
+    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Expr) and called(x.value) == "load_state_dict"):
+        holder = node.value.func.value
+        if isinstance(holder, ast.Call) and called(holder) in kinds:
+            yield Told(
+                "setting", node.lineno, tr("weights are loaded into a {} that nobody keeps", called(holder)),
+                tr("load them into the model that is used"),
+            )  # fmt: skip
+            return
+    for line, name, value in assigned(tree):
+        if called(value) != "state_dict" or not name.isidentifier():
+            continue
+        own = [x for x in walk(tree) if isinstance(x, ast.Subscript | ast.Call | ast.For | ast.comprehension)]
+        places = [x for x in own if isinstance(x, ast.Subscript) and unparse(x.value) == name]
+        reads = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+        over = [
+            x
+            for x in own
+            if isinstance(x, ast.For | ast.comprehension) and re.fullmatch(rf"{name}(\.(keys|items)\(\))?", unparse(x.iter))
+        ]
+        written = any(isinstance(x.ctx, ast.Store) for x in places)
+        in_place = any(re.match(rf"{name}\[[^\]]*\]\.\w+_\(", unparse(x)) for x in own if isinstance(x, ast.Call))
+        if written and not in_place and len(places) + len(over) == len(reads):
+            yield Told(
+                "average", line, tr("the places of {} are written, and it is given to no model", name),
+                f"model.load_state_dict({name})",
+            )  # fmt: skip
+            return
+
+
+ON_PURPOSE = re.compile(r"monte|mc_|mcdrop|uncertain|bayes|ensemble", re.IGNORECASE)
+
+
+def always_drops(tree: ast.Module) -> Iterator[Told]:
+    """F.dropout(x, 0.5) in a model that eval() is called of: it is told nothing of tests."""
+    text = own_text()
+    if ".eval()" not in text or ON_PURPOSE.search(text):
+        return
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"):
+        for node in (
+            x
+            for x in walk(function)
+            if isinstance(x, ast.Call) and re.fullmatch(r"(F|\w+\.functional|functional)\.dropout\d?d?", unparse(x.func))
+        ):
+            if len(node.args) < 3 and not any(x.arg in ("training", None) for x in node.keywords):
+                yield Told(
+                    "drops", node.lineno, tr("{} drops in eval mode, too: it is not told of it", unparse(node)),
+                    tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"),
+                )  # fmt: skip
+                return
+
+
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, never_best,
     tables,
-    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders,
+    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, scales, for_nobody, always_drops,
 )  # fmt: skip
 
 

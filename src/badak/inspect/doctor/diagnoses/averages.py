@@ -31,6 +31,7 @@ class NoAverage(Diagnosis):
         modules = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
         used = [*visit.watch.called.values(), *(m for m, _ in visit.watch.inside.values())]
         models = [m for m in used if any(id(p) in visit.trained for p in weights_of(m))]
+        yield from self.told(visit, "average")
         yield from self.of_itself(visit)
         yield from self.turned_round(visit, modules, models)
         for copy in modules.values():

@@ -52,6 +52,14 @@ class SameIds(Diagnosis):
                 tr("look at the tokenizer and at what fills texts up"),
                 ids=count,
             )  # fmt: skip
+        elif count >= 256 and (share := _most(texts)) >= MOST:
+            yield self.found(
+                place,
+                tr("{:.0%} of {:,} ids of {} batches are one, and of the {} that the table has {} were asked for", share, count,
+                   len(texts), texts[0].rows, len(tokens)),
+                tr("look at the tokenizer: words, or letters, that the vocabulary does not know"),
+                share=share,
+            )  # fmt: skip
         elif any(all(_one_text(ids) for ids in each) for each in ([t.ids for t in texts], [t.ids.T for t in texts])):
             yield self.found(
                 place,
@@ -162,6 +170,17 @@ def twins(step: Step) -> Call | None:
     return None
 
 
+MOST = 0.85  # of the ids
+
+
+def _most(texts: list[Lookup]) -> float:
+    """The share of the most frequent id, zeros apart, where hardly any other of the table is ever asked for; else 0."""
+    ids = np.concatenate([text.ids.ravel() for text in texts])
+    kinds, counts = np.unique(ids[ids != 0], return_counts=True)
+    few = texts[0].rows >= WIDE and 1 < len(kinds) <= max(2, texts[0].rows // 8)
+    return float(counts.max() / counts.sum()) if few and counts.sum() >= 64 else 0.0
+
+
 def _one_text(ids: np.ndarray) -> bool:
     return ids.ndim == 2 and min(ids.shape) >= 4 and bool((ids == ids[:1]).all())
 
@@ -204,6 +223,7 @@ class SameBatch(Diagnosis):
             return
         yield from self.told(visit, "same")
         yield from self.newest(visit)
+        yield from self.one_noise(visit)
         yield from self.seeds(visit)
         for steps in visit.by_optimizer():
             calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]
@@ -223,6 +243,22 @@ class SameBatch(Diagnosis):
                 tr("rows by chance of all that is kept: random.sample(memory, size)"),
                 steps=slides,
             )  # fmt: skip
+
+    def one_noise(self, visit: "Visit") -> Iterator[Finding]:
+        """What makes something for a critic is given the same numbers in each step, and the critic other data."""
+        calls = [call for step in visit.steps for call in step.calls if call.grad and call.content]
+        for maker, takers in visit.watch.heads.takers.items():
+            own = [call for call in calls if id(call.module) == maker]
+            several = {call.content[0][1:] for call in calls if id(call.module) in takers & visit.watch.heads.plain}
+            if len(own) >= LEAST and len({call.content[0][1:] for call in own}) == 1 and len(several) >= LEAST:
+                yield self.found(
+                    own[0].place,
+                    tr("in {} steps {} was given the same numbers, and what judges it other data each time", len(own),
+                       type(own[0].module).__name__),
+                    tr("draw the noise in the loop: z = torch.randn(n, size)"),
+                    steps=len(own),
+                )  # fmt: skip
+                return
 
     def seeds(self, visit: "Visit") -> Iterator[Finding]:
         """One line sets the same seed again while one optimizer goes on: each epoch draws the numbers of the first."""
@@ -291,6 +327,7 @@ class NotNormalised(Diagnosis):
     explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220", "BADAK-248", "BADAK-257", "BADAK-260")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.by_one_number(visit)
         by: dict[tuple, list] = {}
         for step in [*visit.steps, visit.watch.open]:
             for fed in step.fed:
@@ -310,6 +347,20 @@ class NotNormalised(Diagnosis):
                 low=fed.low, high=fed.high, mean=fed.mean, std=fed.std,
             )  # fmt: skip
             return
+
+    def by_one_number(self, visit: "Visit") -> Iterator[Finding]:
+        """Columns of different units are scaled by one mean and one spread of them all."""
+        told = [each for each in visit.text if each.kind == "one"][:1]
+        for (_, part), several in visit.watch.given.trained.items() if told else ():
+            rows = [x.values for x in several if not part and len(x.shape) == 1 and x.values.dtype.kind == "f"]
+            spreads = np.concatenate(rows).std(axis=0) if rows and len({x.shape[1] for x in rows}) == 1 else np.zeros(0)
+            spreads = spreads[spreads > 0]
+            if len(spreads) > 1 and spreads.max() > 20 * spreads.min():
+                yield self.found(
+                    told[0].place, tr("{}: they still spread {:.2g} to {:.2g}", told[0].cause, spreads.min(), spreads.max()),
+                    told[0].fix,
+                )  # fmt: skip
+                return
 
 
 def all_near(several: list[np.ndarray]) -> bool:

@@ -37,7 +37,7 @@ class NotAsNamed(Diagnosis):
             alike = [other for other, also, _, _ in every if not also and shapes_of(other) == shapes_of(module)]
             learns = visit.learns(module)
             values = bool(alike) and REWARDS.search(own_text()) is not None
-            if smallest and learns and count > 2 and (values or classes == {count}):
+            if smallest and learns and (values or count > 2 and classes == {count}):
                 yield self.found(
                     place,
                     tr("the smallest of the {} numbers that {} gives is looked for: the least likely, or the worst",

@@ -28,6 +28,8 @@ class BehindLogits(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         said = set()
         yield from self.out_of_reach(visit)
+        yield from self.not_like_the_data(visit)
+        yield from self.exactly_0(visit)
         for step in visit.steps:
             for loss in step.trained:
                 maker, at = (loss.below_by, loss.below_at) if loss.made_by == "log_softmax" else (loss.made_by, loss.made_at)
@@ -69,3 +71,32 @@ class BehindLogits(Diagnosis):
                 continue
             yield self.found(place, what, fix, share=share)
             return
+
+    def not_like_the_data(self, visit: "Visit") -> Iterator[Finding]:
+        """A critic is given data that the last layer of what imitates it cannot give."""
+        for key, (maker, at) in visit.watch.heads.made.items():
+            data = [x.values.ravel() for x in visit.watch.given.trained.get((key, 0), []) if x.values.dtype.kind == "f"]
+            low, high = self.reach.get(maker, (-np.inf, np.inf))
+            x = np.concatenate(data) if len(data) >= 3 else np.zeros(0)
+            share = float(((x < low - 0.05) | (x > high + 0.05)).mean()) if len(x) else 0.0
+            if share > 0.1:
+                yield self.found(
+                    at,
+                    tr("{:.0%} of the numbers of the data, from {:.3g} to {:.3g}, are out of reach of the {} that makes what is "
+                       "like it", share, x.min(), x.max(), maker),
+                    tr("another last layer, or data that is scaled to what it gives: tanh for -1 to 1, sigmoid for 0 to 1"),
+                    share=share,
+                )  # fmt: skip
+                return
+
+    def exactly_0(self, visit: "Visit") -> Iterator[Finding]:
+        """Probabilities are made by a ReLU or a clamp: what is 0 has no logarithm, and gets no gradient back."""
+        losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "bce" and loss.high > 0]
+        wrong = [loss for loss in losses if loss.made_by in ("relu", "clamp") and loss.low == 0]
+        if len(wrong) >= 3 and len(wrong) == len(losses):
+            yield self.found(
+                wrong[0].place,
+                tr("{} is given what {} made at {}: {}", wrong[0].kind, wrong[0].made_by, wrong[0].made_at or tr("a line of badak"),
+                   tr("probabilities of exactly 0, which get no gradient")),
+                tr("sigmoid, or the logits and binary_cross_entropy_with_logits"),
+            )  # fmt: skip

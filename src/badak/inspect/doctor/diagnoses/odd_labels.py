@@ -11,6 +11,7 @@ from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
+    from badak.inspect.doctor.facts import Step
     from badak.inspect.doctor.session import Visit
 
 LEAST, FAR = 3, 50.0  # steps; the size of labels that is far from what a model starts with
@@ -113,7 +114,11 @@ class OddLabels(Diagnosis):
 
     def opposite(self, visit: "Visit") -> Iterator[Finding]:
         """The same answers are asked for ones by one line and for zeros by another, in each step."""
-        rounds = [step for step in visit.rounds if step.trained]
+        several = [[step for step in steps if step.trained] for steps in visit.by_optimizer()]
+        yield from [found for rounds in several if (found := self.opposed(rounds)) is not None][:1]
+
+    def opposed(self, rounds: "list[Step]") -> Finding | None:
+        """The same of the steps of one optimizer."""
         found = []
         for step in rounds:
             asked: dict[tuple, list[Loss]] = {}
@@ -125,14 +130,15 @@ class OddLabels(Diagnosis):
                 kinds = {float(loss.labels.flat[0]) for loss in several if np.ptp(loss.labels) == 0}  # type: ignore[union-attr, arg-type]
                 if {0.0, 1.0} <= kinds:
                     found.append(several)
-        if len(found) >= 5 and len(found) >= len(rounds) - 1:
-            yield self.found(
-                found[0][-1].place,
-                tr("in {} steps the same answers are asked for ones at {} and for zeros at {}: nothing can be learnt of both",
-                   len(found), found[0][0].place, found[0][-1].place),
-                tr("look at what is the wrong pair: it is made of the right one"),
-                steps=len(found),
-            )  # fmt: skip
+        if len(found) < 5 or len(found) < len(rounds) - 1:
+            return None
+        return self.found(
+            found[0][-1].place,
+            tr("in {} steps the same answers are asked for ones at {} and for zeros at {}: nothing can be learnt of both",
+               len(found), found[0][0].place, found[0][-1].place),
+            tr("look at what is the wrong pair: it is made of the right one"),
+            steps=len(found),
+        )  # fmt: skip
 
     def one_row(self, place: str, losses: list[Loss]) -> Finding | None:
         """All rows of a batch are asked for the same numbers, and the next batch for others."""

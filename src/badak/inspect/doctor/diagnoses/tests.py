@@ -86,3 +86,5 @@ class DropoutInTests(Diagnosis):
                 tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"),
                 times=len(places),
             )
+        elif not places:
+            yield from self.told(visit, "drops")

@@ -1,0 +1,128 @@
+"""What the text of a program does to the scale of columns, and of what is asked for."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.columns import ASKED
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import SAME_NAMES, assigned, called, names_in, picks, statistics
+from badak.inspect.doctor.told import Told
+
+JOINED = re.compile(r"(column_stack|hstack)\(|(stack|concatenate|cat)\(.*(axis|dim)=-?1\)$")
+
+
+def scales(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    given = assigned(tree)
+    yield from one_number(tree, given)
+    yield from by_all(tree, given)
+    yield from never_back(tree, given)
+
+
+def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+    """(x, m, s) of (x - m) / s."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) and isinstance(value.left, ast.BinOp):
+        less = value.left
+        if isinstance(less.op, ast.Sub):
+            return less.left, less.right, value.right
+    return None
+
+
+def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """A table of columns, less one mean of all of its numbers, by one spread of all."""
+    tables = {name for _, name, value in given if JOINED.search(unparse(value)) and joins(value) > 2}
+    for _ in range(3):
+        tables |= {name for _, name, value in given if isinstance(value, ast.Subscript | ast.Call) and first(value) in tables}
+    spreads = {name: unparse(value) for _, name, value in given if called(value) == "std"}
+    for line, _, value in given:
+        parts = divided(value)
+        if parts is None:
+            continue
+        spread = spreads.get(unparse(parts[2]), unparse(parts[2]))
+        found = re.fullmatch(r"(\w+)\.std\(\)|(?:np|torch)\.std\((\w+)\)", spread)
+        if found and (found[1] or found[2]) in tables and names_in(parts[0]) & tables:
+            yield Told(
+                "one", line, tr("all columns of {} are divided by one number, {}", unparse(parts[0]), spread),
+                tr("the mean and the spread of each column: x.mean(axis=0), x.std(axis=0)"),
+            )  # fmt: skip
+            return
+
+
+def joins(value: ast.expr) -> int:
+    """How many parts a call joins."""
+    every = [x.args[0] for x in walk(value) if isinstance(x, ast.Call) and x.args]
+    return max((len(x.elts) for x in every if isinstance(x, ast.List | ast.Tuple)), default=0)
+
+
+def first(value: ast.expr) -> str:
+    """The name that rows are taken of, or that is cast."""
+    while isinstance(value, ast.Subscript | ast.Call | ast.Attribute):
+        if isinstance(value, ast.Call):
+            holder = value.func.value if isinstance(value.func, ast.Attribute) else None
+            plain = holder is not None and unparse(holder) not in SAME_NAMES
+            value = holder if plain else value.args[0] if value.args else ast.Constant("")  # type: ignore[assignment]
+        else:
+            value = value.value
+    return value.id if isinstance(value, ast.Name) else ""
+
+
+def by_all(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """X_test, which is some rows of X, less the mean of X, by its spread: X was parted before."""
+    for _, base in statistics(tree, given):
+        whole = re.compile(rf"(?<![\w.]){re.escape(base)}\.(std|var|max)\(|\.(std|var|max|ptp)\({re.escape(base)}\b")
+        spreads = {name for _, name, value in given if whole.search(unparse(value))}
+        parts = {name for _, name, value in given if any(of == base for of, _ in picks(value))}
+        for at, name, value in given:
+            found = divided(value)
+            if found is None or not says_test(name) or not names_in(found[0]) & parts:
+                continue
+            if names_in(found[2]) & spreads or whole.search(unparse(found[2])):
+                yield Told(
+                    "scaled", at,
+                    tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, name),
+                    tr("split first; take the mean and the spread of the rows of the training alone"),
+                )  # fmt: skip
+                return
+
+
+COMPARES = re.compile(r"loss|mse|mae|error|criterion|r2|rmse", re.IGNORECASE)
+
+
+def never_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """y_train = (y_train - m) / s, and the test compares what the model gives with y_test as it was."""
+    scaled = {}
+    for _, name, value in given:
+        found = divided(value)
+        if found is not None and ASKED.match(name) and isinstance(found[2], ast.Name):
+            scaled[name] = found[2].id
+    if not scaled or "inverse" in unparse(tree):
+        return
+    spreads = set(scaled.values())
+    back = [
+        x for x in walk(tree) if isinstance(x, ast.BinOp | ast.AugAssign) and isinstance(x.op, ast.Mult) and names_in(x) & spreads
+    ]
+    raw = {name for _, name, _ in given if ASKED.match(name) and says_test(name) and name not in scaled}
+    if back or not raw:
+        return
+    models = {name for _, name, value in given if names_in(value) and called(value) and not raw & names_in(value)}
+    for node in walk(tree):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            sides = [node.left, node.right]
+        elif isinstance(node, ast.Call) and COMPARES.search(called(node)):
+            sides = node.args[:2]
+        texts = [unparse(x) for x in sides]
+        answer = next((x for x in texts if re.search(r"pred|out|hat", x) and x in models), "")
+        if answer and any(x in raw for x in texts):
+            label = next(x for x in texts if x in raw)
+            learnt = min(scaled)
+            yield Told(
+                "read", node.lineno,
+                tr("{} is compared with {} as it was, and the model has learnt {}, which was divided by {}", answer, label, learnt,
+                   scaled[learnt]),
+                f"{answer} * {scaled[learnt]} + mean",
+            )  # fmt: skip
+            return
