@@ -363,7 +363,7 @@ def reduced(value: ast.expr) -> tuple[str, str]:
     """("kl" or "other", "mean" or "sum") of a term of a loss; empty where that is not to be seen."""
     text = unparse(value)
     if len([x for x in walk(value) if isinstance(x, ast.expr) and LOG_VAR.search(unparse(x))]) and "exp(" in text:
-        if re.search(r"(dim|axis)=|(sum|mean)\(-?\d", text):
+        if re.search(r"(dim|axis)=|(sum|mean)\(-?\d+[,)]", text):
             return "", ""
         ways = set(re.findall(r"(?<=\.)(sum|mean)\(", text))
         return "kl", ways.pop() if len(ways) == 1 else ""

@@ -302,6 +302,9 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         seen = Loss(pair.kind, line(), float(outputs[0]._array), len(x), x.shape[-1] if x.ndim > 1 else 1, True, op.name == "mean")
         seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, (*THROUGH, "gather")))
         seen.labels_at = pair.labels.__array_interface__["data"][0]
+        seen.low, seen.high = (float(x.min()), float(x.max())) if x.size and watch.looks_closely else (0.0, 0.0)
+        if len(watch.optimizers) > 1 and pair.made is not None:
+            seen.maker, seen.sign, seen.fake, seen.led = rewards.judged(watch, pair.made)
         seen.pull = 0.0 if pair.kind == "difference" and np.array_equal(x, pair.labels) else None
         if pair.kind == "bce" and x.size == len(x) and ((pair.labels == 0) | (pair.labels == 1)).all():
             seen.binary = pair.labels.ravel().copy()

@@ -40,8 +40,8 @@ class FrozenLake:
         if cell == "G":
             return self.observation(), 1.0, True
         if cell == "H":
-            return self.observation(), -0.5, True
-        return self.observation(), -0.01, self.steps >= 40
+            return self.observation(), 0.0, True
+        return self.observation(), 0.0, self.steps >= 40
 
 
 class Policy(nn.Module):
@@ -79,8 +79,6 @@ def finish_episode():
         R = r + gamma * R
         returns.insert(0, R)
     returns = torch.tensor(returns)
-    if len(returns) > 1:
-        returns = returns - baseline
     for log_prob, R in zip(policy.saved_log_probs, returns):
         policy_loss.append(-log_prob * R)
     optimizer.zero_grad()
@@ -91,8 +89,7 @@ def finish_episode():
     del policy.saved_log_probs[:]
 
 
-env = FrozenLake()
-baseline = 0.0
+env = FrozenLake(slip=0.05)
 running_reward = 0.0
 wins = []
 for i_episode in range(1, 501):
@@ -104,7 +101,6 @@ for i_episode in range(1, 501):
         policy.rewards.append(reward)
         ep_reward += reward
     running_reward = 0.05 * ep_reward + (1 - 0.05) * running_reward
-    baseline = running_reward
     wins.append(ep_reward > 0)
     finish_episode()
     if i_episode % 100 == 0:
