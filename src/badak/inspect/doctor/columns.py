@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SAME_NAMES, assigned, called, picks
+from badak.inspect.doctor.tables import SAME_NAMES, apart_from, assigned, called, picks
 from badak.inspect.doctor.told import Told
 
 
@@ -15,6 +15,8 @@ def columns(tree: ast.Module) -> Iterator[Told]:
     yield from cut_into_rows(tree)
     yield from other_column(tree)
     yield from sorted_alone(tree)
+    yield from sorted_within(tree)
+    yield from column_twice(tree)
 
 
 def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
@@ -97,3 +99,35 @@ def sorted_alone(tree: ast.Module) -> Iterator[Told]:
                     tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
                 )  # fmt: skip
                 return
+
+
+def sorted_within(tree: ast.Module) -> Iterator[Told]:
+    """words, tags = sentences[i]; [ids[w] for w in words], [kinds[t] for t in sorted(tags)]."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        twins = [x.targets[0] for x in walk(function) if isinstance(x, ast.Assign)]
+        several = [[unparse(each) for each in x.elts] for x in twins if isinstance(x, ast.Tuple)]
+        loops = [(x.generators[0].iter, x.lineno) for x in walk(function) if isinstance(x, ast.ListComp | ast.GeneratorExp)]
+        plain = {unparse(over) for over, _ in loops}
+        for over, line in loops:
+            found = re.fullmatch(r"(?:sorted|reversed|set)\((\w+)\)|(\w+)\[::-1\]", unparse(over))
+            name = found[1] or found[2] if found else ""
+            mate = next((each for names in several if name in names for each in names if each != name and each in plain), "")
+            if mate and name not in plain:
+                yield apart_from(line, name, mate)
+                return
+
+
+def column_twice(tree: ast.Module) -> Iterator[Told]:
+    """center, context = batch[:, 0], batch[:, 0]."""
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else []
+        columns = [
+            unparse(x) for x in values if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Tuple) and fixed_columns(x)
+        ]
+        same = next((each for each in columns if columns.count(each) > 1), "")
+        if same and len(columns) == len(values):
+            yield Told(
+                "twice", node.lineno, tr("{} stands twice in one line, and adds nothing the second time", same),
+                tr("the other one that was meant"),
+            )  # fmt: skip
+            return

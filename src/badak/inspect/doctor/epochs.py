@@ -1,13 +1,12 @@
-"""What the text of a program does from epoch to epoch: how long it waits, what it adds up, whom it asks in which phase."""
+"""What the text of a program does from epoch to epoch: how long it waits, and what it adds up."""
 
 import ast
 import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
-from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import TRAIN, assigned, called
+from badak.inspect.doctor.tables import assigned, called
 from badak.inspect.doctor.told import Told
 
 
@@ -15,8 +14,7 @@ def epochs(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     yield from never_patient(tree)
     yield from means_of_batches(tree)
-    yield from one_phase(tree)
-    yield from same_part(tree)
+    yield from largest_for_its_place(tree)
 
 
 def stored(block: list[ast.stmt]) -> set[str]:
@@ -116,38 +114,18 @@ def made_by(value: ast.expr, given: dict[str, list[ast.expr]]) -> str:
     return "mean" if kinds and all(kinds) else ""
 
 
-def one_phase(tree: ast.Module) -> Iterator[Told]:
-    """for phase in ["train", "val"]: for x, y in loaders["train"]: the same data in both."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
-        over = [unparse(x) for x in loop.iter.elts] if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
-        if not (any(map(says_test, over)) and any(map(TRAIN.search, over))):
-            continue
-        for inner in (x for line in loop.body for x in walk(line) if isinstance(x, ast.For)):
-            taken = inner.iter.args[0] if called(inner.iter) in ("enumerate", "tqdm", "iter") and inner.iter.args else inner.iter
-            if isinstance(taken, ast.Subscript) and unparse(taken.slice) in over:
-                yield Told(
-                    "chosen", inner.lineno,
-                    tr("the loop over {} takes {} each time: what is tested is what was learnt", unparse(loop.iter),
-                       unparse(taken)),
-                    f"{unparse(taken.value)}[{loop.target.id}]",  # type: ignore[attr-defined]
-                )  # fmt: skip
-                return
-
-
-BY_CHANCE = re.compile(r"rand|perm|shuffle|sample|choice|next\(")
-
-
-def same_part(tree: ast.Module) -> Iterator[Told]:
-    """train_data, val_data = data[:n], data[:n]; or val_loader = DataLoader(train_set)."""
-    parts: dict[str, str] = {}
-    for line, name, value in assigned(tree):
-        tests, text = says_test(name) and not TRAIN.search(name), unparse(value)
-        if isinstance(value, ast.Subscript) and not BY_CHANCE.search(text) and (isinstance(value.slice, ast.Slice | ast.Name)):
-            if not tests and TRAIN.search(name):
-                parts[text] = name
-            elif tests and text in parts:
-                yield Told(
-                    "chosen", line, tr("{} and {} are both {}: what is tested is what was learnt", parts[text], name, text),
-                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                )  # fmt: skip
-                return
+def largest_for_its_place(tree: ast.Module) -> Iterator[Told]:
+    """predicted, _ = torch.max(outputs, 1), and predicted == labels."""
+    compared = {unparse(x.left): x.lineno for x in walk(tree) if isinstance(x, ast.Compare) and isinstance(x.ops[0], ast.Eq)}
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "eq" and isinstance(x.func, ast.Attribute)]
+    compared |= {unparse(x.func.value): x.lineno for x in calls}  # type: ignore[attr-defined]
+    read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+        names = [unparse(x) for x in node.targets[0].elts]  # type: ignore[attr-defined]
+        along = re.search(r"(^torch\.max\(.+, |\.max\()(dim=|axis=)?-?1\)$", unparse(node.value))
+        if along and len(names) == 2 and names[0] in compared and names[1] not in read:
+            yield Told(
+                "read", node.lineno, tr("{} is the largest number, and is compared as if it were its place, the class", names[0]),
+                f"{names[1]}, {names[0]} = {unparse(node.value)}",
+            )  # fmt: skip
+            return

@@ -39,8 +39,6 @@ def formulas(tree: ast.Module) -> Iterator[Told]:
     yield from least_of_one(tree)
     yield from weighed_round(tree)
     yield from chance(tree)
-    yield from rate_for_a_factor(tree)
-    yield from mean_and_sum(tree)
 
 
 def text_of(node: ast.AST) -> str:
@@ -316,60 +314,3 @@ def weighed_round(tree: ast.Module) -> Iterator[Told]:
                     f"{b} / {a}",
                 )  # fmt: skip
                 return
-
-
-RATE = re.compile(r"(^|[._])(lr|learning_rate|base_lr|init_lr|initial_lr|max_lr|LR)$")
-
-
-def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
-    """LambdaLR(optimizer, lambda step: lr * ...): what it gives is multiplied by the rate already."""
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for node in (
-        x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "LambdaLR" and len(x.args) + len(x.keywords) > 1
-    ):
-        given = [*node.args, *(x.value for x in node.keywords)][1]
-        bodies: list[ast.expr] = [given.body] if isinstance(given, ast.Lambda) else []
-        inner = [called(x) for x in walk(given) if isinstance(x, ast.Call)] + [unparse(given).rpartition(".")[2]]
-        for name in (each for each in inner if each in functions):
-            bodies += [x.value for x in walk(functions[name]) if isinstance(x, ast.Return) and x.value is not None]
-        for body in bodies:
-            if any(RATE.search(unparse(each)) for each in factors(body)) and len(factors(body)) > 1:
-                yield Told(
-                    "formula", body.lineno,
-                    tr("{} is a rate, and LambdaLR multiplies the rate of the optimizer by it", unparse(body)),
-                    tr("a factor: 1 at its highest"),
-                )  # fmt: skip
-                return
-
-
-def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
-    """A reconstruction that is summed, and a divergence that is a mean of all numbers, added as they are; or the other way."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
-        given = {name: value for _, name, value in assigned(function)}
-        for end in (x for x in walk(function) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Add)):
-            parts = [given.get(unparse(x), x) for x in (end.left, end.right)]
-            kinds = {reduced(x) for x in parts}
-            if {kind for _, kind in kinds} == {"mean", "sum"} and {which for which, _ in kinds} == {"kl", "other"}:
-                yield Told(
-                    "formula", end.lineno,
-                    tr("of {} one is a mean over all numbers and the other one their sum: the one counts for nothing",
-                       unparse(end)),
-                    tr("both as sums, or both as sums over a row and means over the rows"),
-                )  # fmt: skip
-                return
-
-
-def reduced(value: ast.expr) -> tuple[str, str]:
-    """("kl" or "other", "mean" or "sum") of a term of a loss; empty where that is not to be seen."""
-    text = unparse(value)
-    if len([x for x in walk(value) if isinstance(x, ast.expr) and LOG_VAR.search(unparse(x))]) and "exp(" in text:
-        if re.search(r"(dim|axis)=|(sum|mean)\(-?\d+[,)]", text):
-            return "", ""
-        ways = set(re.findall(r"(?<=\.)(sum|mean)\(", text))
-        return "kl", ways.pop() if len(ways) == 1 else ""
-    if isinstance(value, ast.Call) and re.match(
-        r"(F|nn\.functional|torch\.nn\.functional|functional)\.\w*(cross_entropy|loss)", text
-    ):
-        way = re.search(r"reduction='(\w+)'", text)
-        return "other", way[1] if way else "mean"
-    return "", ""

@@ -85,10 +85,18 @@ def names_of(place: str) -> list[str]:
     return re.split(r"\s*,\s*", found[1]) if found else []
 
 
-def is_read(name: str) -> bool:
-    """Whether the program reads a name or an attribute, or says it in a string; True for an unknown text."""
+BEGINS = re.compile(r"(^|\.)init\.\w+_\(|\.(weight|bias)(\.data)?\.\w+_\(")
+
+
+def is_read(name: str, begun: bool = True) -> bool:
+    """Whether the program reads a name or an attribute, or says it in a string; True for an unknown text.
+
+    begun: also where it is only given the weights that it begins with.
+    """
     several = trees()
-    for node in (each for tree in several for each in walk(tree)):
+    lines = [x for tree in several for x in walk(tree) if isinstance(x, ast.Expr) and not begun and BEGINS.search(unparse(x))]
+    left_out = {id(x) for line in lines for x in walk(line)}
+    for node in (each for tree in several for each in walk(tree) if id(each) not in left_out):
         if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):
             if name == (node.id if isinstance(node, ast.Name) else node.attr):
                 return True

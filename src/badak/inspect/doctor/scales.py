@@ -20,6 +20,7 @@ def scales(tree: ast.Module) -> Iterator[Told]:
     yield from one_number(tree, given)
     yield from by_all(tree, given)
     yield from never_back(tree, given)
+    yield from half_back(given)
 
 
 def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
@@ -124,5 +125,30 @@ def never_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iter
                 tr("{} is compared with {} as it was, and the model has learnt {}, which was divided by {}", answer, label, learnt,
                    scaled[learnt]),
                 f"{answer} * {scaled[learnt]} + mean",
+            )  # fmt: skip
+            return
+
+
+ANSWERS = re.compile(r"pred|forecast|(^|_)y_?hat|outputs?$|answers?$")
+AWAY = re.compile(r"err|mae|mse|diff|abs\(|std|resid|loss|spread")
+
+
+def half_back(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """a_pred = model(a) * s + m, and b_pred = model(b) * s, without m."""
+    whole: dict[str, str] = {}
+    half: list[tuple[int, str, str]] = []
+    for line, name, value in given:
+        if not ANSWERS.search(name) or AWAY.search(name) or AWAY.search(unparse(value)):
+            continue
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.left, ast.BinOp):
+            if isinstance(value.left.op, ast.Mult):
+                whole[unparse(value.left.right)] = unparse(value.right)
+        elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+            half.append((line, name, unparse(value.right)))
+    for line, name, by in half:
+        if by in whole:
+            yield Told(
+                "read", line, tr("{} is multiplied by {}, and {}, which is added elsewhere, is left out", name, by, whole[by]),
+                f"... * {by} + {whole[by]}",
             )  # fmt: skip
             return

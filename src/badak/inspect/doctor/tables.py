@@ -132,27 +132,6 @@ def apart(tree: ast.Module) -> Iterator[Told]:
                 return
     yield from shuffled_alone(tree, mates)
     yield from of_the_place(tree, given)
-    yield from side_by_side(tree)
-
-
-def side_by_side(tree: ast.Module) -> Iterator[Told]:
-    """TensorDataset(x, y[torch.randperm(n)]); and self.x[i], self.y[i - 1] of one example."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x).endswith("Dataset") and len(x.args) > 1):
-        moved = [x for x in node.args if isinstance(x, ast.Subscript) and called(x.slice) in ORDERS]
-        if 0 < len(moved) < len(node.args) and not ON_PURPOSE.search(unparse(moved[0].value)):
-            other = next(unparse(x) for x in node.args if x not in moved)
-            yield apart_from(node.lineno, unparse(moved[0].value), other)
-            return
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__" and len(x.args.args) > 1):
-        place = function.args.args[1].arg
-        every = [x for x in walk(function) if isinstance(x, ast.Subscript) and not isinstance(x.slice, ast.Slice)]
-        plain = {unparse(x.value) for x in every if unparse(x.slice) == place}
-        before = [
-            x for x in every if re.fullmatch(rf"{re.escape(place)} - \d+", unparse(x.slice)) and unparse(x.value) not in plain
-        ]
-        if plain and before:
-            yield apart_from(before[0].lineno, unparse(before[0].value), min(plain))
-            return
 
 
 def apart_from(line: int, name: str, mate: str) -> Told:
@@ -251,7 +230,7 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
     for line, base in statistics(tree, given):
         made, last = {base}, line
         for _ in range(4):
-            made |= {name for at, name, value in given if at >= line and keeps_rows(value, made)}
+            made |= {name for at, name, value in given if at >= line and (keeps_rows(value, made) or windows(tree, value, made))}
         for at, text in test_rows(tree, made, given):
             if at >= last:
                 yield Told(
@@ -260,6 +239,14 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
                     tr("split first; take the mean and the spread of the rows of the training alone"),
                 )  # fmt: skip
                 return
+
+
+def windows(tree: ast.Module, value: ast.expr, made: set[str]) -> bool:
+    """Whether a function of the program is given one of these first, as one that cuts a series into windows."""
+    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    function = functions.get(called(value))
+    given = value.args[:1] if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else []
+    return function is not None and any(unparse(x) in made for x in given) and ".append(" in unparse(function)
 
 
 def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
@@ -381,6 +368,9 @@ def keeps_rows(value: ast.expr, made: set[str]) -> bool:
         return unparse(value) in made
     if isinstance(value, ast.BinOp):
         return keeps_rows(value.left, made)
+    if re.search(r"^\w+\.(column_stack|hstack)\(|(concatenate|cat)\(.*(axis|dim)=-?1\)$", unparse(value)):
+        parts = value.args[0].elts if isinstance(value, ast.Call) and isinstance(value.args[0], ast.List | ast.Tuple) else []
+        return any(keeps_rows(x, made) for x in parts)
     return isinstance(value, ast.Call) and any(keeps_rows(x, made) for x in spine(value))
 
 

@@ -5,12 +5,15 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.beside import beside
 from badak.inspect.doctor.better import worse_is_better
 from badak.inspect.doctor.columns import columns
 from badak.inspect.doctor.epochs import epochs
 from badak.inspect.doctor.folds import flat_in_two_orders, folds
 from badak.inspect.doctor.formulas import formulas
+from badak.inspect.doctor.held import held
 from badak.inspect.doctor.idle import idle
+from badak.inspect.doctor.objectives import objectives
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scales import scales
@@ -381,7 +384,7 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, never_best,
     tables,
-    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, scales, for_nobody, always_drops,
+    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held, beside, for_nobody, always_drops,
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ class NeverLearns(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         still = visit.with_zero_gradient()
-        if still:
+        if still and not (visit.watch.chosen and not visit.largest_gradient()):  # a policy that nothing has rewarded yet
             yield self.found(
                 visit.steps[0].place,
                 tr("the gradients of {} parameters are exactly 0 whenever they were measured ({})", len(still),
@@ -288,7 +288,7 @@ class NeverLearns(Diagnosis):
                 idle = own and all(p.requires_grad and id(p) in visit.trained and id(p) not in watch.reached for p in own)
                 idle = idle or (module is not None and is_ours(type(module)) and not weights_of(module) and id(module) not in used)
                 called = {id(each) for each in module.modules()} & used if module is not None else set()
-                if idle and not called and assigned_at(owner, name) and not is_read(name):
+                if idle and not called and assigned_at(owner, name) and not is_read(name, begun=False):
                     yield self.found(
                         assigned_at(owner, name),
                         tr("{}.{} is made with {:,} weights, and nobody calls it", type(owner).__name__, name,

@@ -37,6 +37,8 @@ class DecayTooHigh(Diagnosis):
                     pulls = [decay * s.weight / s.gradient for p in group["params"] if (s := step.sizes.get(id(p))) and s.gradient]
                     pull = float(np.median(pulls)) if pulls else 0.0
                     wrong, words = pull > 5, tr("it pulls {:.3g} times as hard as the gradient of the loss", pull)
+                    if not wrong and isinstance(step.optimizer, SGD):
+                        wrong, words = rate * decay >= 5e-3, tr("each step takes {:.1%} of every weight away", rate * decay)
                 if wrong:
                     yield self.found(steps[0].place, tr("weight_decay={:g}: {}", decay, words), "weight_decay=0.01", decay=decay)
                     return

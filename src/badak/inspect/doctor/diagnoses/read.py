@@ -53,8 +53,9 @@ class ReadWrongly(Diagnosis):
         classes = {loss.classes for loss in losses}
         if losses and all(loss.kind in CLASSES for loss in losses) and len(classes) == 1:
             largest = [each for each in read if each.limit is None and len(each.shape) == 2 and each.shape[1] in classes]
-            wrong = [each for each in largest if each.axis == 0 and each.shape[0] not in classes]
-            if wrong and len(wrong) == len(largest):
+            right = {each.place for each in largest if each.axis != 0}
+            wrong = [each for each in largest if each.axis == 0 and each.shape[0] not in classes and each.place not in right]
+            if wrong:
                 yield self.found(
                     wrong[0].place,
                     tr("of answers {} the largest is looked for along axis 0, rows, not among {} classes", wrong[0].shape,

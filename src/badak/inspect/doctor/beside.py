@@ -1,0 +1,87 @@
+"""What the text of a program puts side by side: rows of two tables that are not the same."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import ON_PURPOSE, ORDERS, SAME_ROWS, apart_from, assigned, called, picks
+from badak.inspect.doctor.told import Told
+
+
+def beside(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from side_by_side(tree)
+    yield from of_another_part(tree)
+    yield from of_the_table(tree)
+
+
+def side_by_side(tree: ast.Module) -> Iterator[Told]:
+    """TensorDataset(x, y[torch.randperm(n)]); and self.x[i], self.y[i - 1] of one example."""
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x).endswith("Dataset") and len(x.args) > 1):
+        moved = [x for x in node.args if isinstance(x, ast.Subscript) and called(x.slice) in ORDERS]
+        if 0 < len(moved) < len(node.args) and not ON_PURPOSE.search(unparse(moved[0].value)):
+            other = next(unparse(x) for x in node.args if x not in moved)
+            yield apart_from(node.lineno, unparse(moved[0].value), other)
+            return
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__" and len(x.args.args) > 1):
+        place = function.args.args[1].arg
+        every = [x for x in walk(function) if isinstance(x, ast.Subscript) and not isinstance(x.slice, ast.Slice)]
+        plain = {unparse(x.value) for x in every if unparse(x.slice) == place}
+        before = [
+            x for x in every if re.fullmatch(rf"{re.escape(place)} - \d+", unparse(x.slice)) and unparse(x.value) not in plain
+        ]
+        if plain and before:
+            yield apart_from(before[0].lineno, unparse(before[0].value), min(plain))
+            return
+
+
+def of_another_part(tree: ast.Module) -> Iterator[Told]:
+    """train_x, train_y = x[:n], y[1 : n + 1], where the test takes the same rows of both; or both side by side in a dataset."""
+    sides: dict[str, list[tuple[int, ast.Subscript]]] = {}
+    for line, name, value in assigned(tree):
+        stem = re.sub(r"(?<![a-z])[xyXY](?![a-z])|[XY]$|features|inputs|labels|targets|_", "", name)
+        cut = sliced(value)
+        if stem != name.replace("_", "") and stem and cut is not None:
+            sides.setdefault(stem, []).append((line, cut))
+    pairs = [(b[0], a[1], b[1]) for several in sides.values() if len(several) == 2 for a, b in [several]]
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x).endswith("Dataset") and len(x.args) == 2):
+        cuts = [sliced(x) for x in node.args]
+        if cuts[0] is not None and cuts[1] is not None:
+            pairs.append((node.lineno, cuts[0], cuts[1]))
+    of = [(line, a, b) for line, a, b in pairs if unparse(a.value) != unparse(b.value)]
+    alike = {(unparse(a.value), unparse(b.value)) for _, a, b in of if unparse(a.slice) == unparse(b.slice)}
+    for line, a, b in of:
+        if (unparse(a.value), unparse(b.value)) in alike and unparse(a.slice) != unparse(b.slice):
+            yield apart_from(line, unparse(b), unparse(a))
+            return
+
+
+def sliced(value: ast.expr) -> ast.Subscript | None:
+    """Some rows of a table, one after the other, behind what casts them."""
+    while isinstance(value, ast.Call) and value.args and (called(value) in SAME_ROWS or called(value) == "Variable"):
+        value = value.args[0]
+    cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) and isinstance(value.value, ast.Name)
+    return value if cut else None  # type: ignore[return-value]
+
+
+def of_the_table(tree: ast.Module) -> Iterator[Told]:
+    """mixed = pairs[torch.randperm(n)], and in one loop rows i to j of both."""
+    copies = {
+        name: unparse(value.value)
+        for _, name, value in assigned(tree)
+        if isinstance(value, ast.Subscript) and called(value.slice) in ORDERS and name != unparse(value.value)
+    }
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For)):
+        every = [
+            (each.lineno, *pick)
+            for line in loop.body
+            for each in walk(line)
+            if isinstance(each, ast.Subscript)
+            for pick in picks(each)
+        ]
+        for line, base, index in every:
+            copy = next((name for name, of in copies.items() if of == base), "")
+            if copy and ":" in index and any((name, at) == (copy, index) for _, name, at in every):
+                yield apart_from(line, copy, base)
+                return

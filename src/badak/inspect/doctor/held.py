@@ -1,0 +1,165 @@
+"""What the text of a program holds back for its tests, and whether it is that which it tests with."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called
+from badak.inspect.doctor.told import Told
+
+
+def held(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from one_phase(tree)
+    yield from same_part(tree)
+    yield from asked_of_the_training(tree)
+    yield from never_asked(tree)
+    yield from by_chance(tree)
+
+
+def one_phase(tree: ast.Module) -> Iterator[Told]:
+    """for phase in ["train", "val"]: for x, y in loaders["train"]: the same data in both."""
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
+        over = [unparse(x) for x in loop.iter.elts] if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
+        if not (any(map(says_test, over)) and any(map(TRAIN.search, over))):
+            continue
+        for inner in (x for line in loop.body for x in walk(line) if isinstance(x, ast.For)):
+            taken = inner.iter.args[0] if called(inner.iter) in ("enumerate", "tqdm", "iter") and inner.iter.args else inner.iter
+            if isinstance(taken, ast.Subscript) and unparse(taken.slice) in over:
+                yield Told(
+                    "chosen", inner.lineno,
+                    tr("the loop over {} takes {} each time: what is tested is what was learnt", unparse(loop.iter),
+                       unparse(taken)),
+                    f"{unparse(taken.value)}[{loop.target.id}]",  # type: ignore[attr-defined]
+                )  # fmt: skip
+                return
+
+
+BY_CHANCE = re.compile(r"rand|perm|shuffle|sample|choice|next\(")
+
+
+def is_held(name: str) -> bool:
+    """Whether a name says test, and not training."""
+    return says_test(name) and not TRAIN.search(name)
+
+
+def same_part(tree: ast.Module) -> Iterator[Told]:
+    """train_data, val_data = data[:n], data[:n], or parts that overlap."""
+    given = assigned(tree)
+    numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
+    parts: list[tuple[str, ast.Subscript]] = []
+    for line, name, value in given:
+        if not isinstance(value, ast.Subscript) or BY_CHANCE.search(unparse(value)):
+            continue
+        if TRAIN.search(name) and not says_test(name):
+            parts.append((name, value))
+        elif is_held(name):
+            for other, part in parts:
+                if unparse(part.value) == unparse(value.value) and overlap(part.slice, value.slice, numbers):
+                    yield Told(
+                        "chosen", line,
+                        tr("{} is {}, and {} is {}: what is tested is what was learnt", other, unparse(part), name, unparse(value)),
+                        tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                    )  # fmt: skip
+                    return
+
+
+def overlap(a: ast.expr, b: ast.expr, numbers: dict[str, int]) -> bool:
+    """Whether two slices have rows in common, as far as that is to be seen."""
+    if unparse(a) == unparse(b) and isinstance(a, ast.Slice | ast.Name):
+        return True
+    if not (isinstance(a, ast.Slice) and isinstance(b, ast.Slice)) or a.step or b.step:
+        return False
+
+    def bounds(x: ast.Slice) -> tuple[float | None, float | None]:
+        low, high = (
+            place if side is None else numbers.get(unparse(side), side.value if isinstance(side, ast.Constant) else None)
+            for side, place in ((x.lower, 0), (x.upper, float("inf")))
+        )
+        return low, high
+
+    (one, end), (two, other) = bounds(a), bounds(b)
+    if None in (one, end, two, other) or min(one, end, two, other) < 0:  # type: ignore[type-var]
+        return False
+    return max(one, two) < min(end, other)  # type: ignore[type-var]
+
+
+DATA = re.compile(
+    r"(^|[._])(train|training|tr)_?(loader|dl|iter|iterator|data|dataset|set|ds|pairs|x|ids|batches|features|windows|sequences|texts)$"
+    r"|^[xX]_?tr(ain)?$|^trainloader$|^train[XY]$|\['(train|training)'\]$",
+)
+SCORES = re.compile(r"loss|acc|score|mse|mae|rmse|err|f1|auc|r2|bleu|ppl|perplex|iou|dice|precision|recall|correct|hits")
+
+
+def asked_of_the_training(tree: ast.Module) -> Iterator[Told]:
+    """test_acc = evaluate(model, train_loader), and print(f"test accuracy {evaluate(model, train_loader)}")."""
+    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward(" not in unparse(x)}
+    said: list[tuple[str, ast.expr]] = [
+        (name, value) for _, name, value in assigned(tree) if SCORES.search(name) or says_test(name)
+    ]
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and unparse(x.func) == "print"):
+        words = ""
+        for part in (y for x in node.args for y in (x.values if isinstance(x, ast.JoinedStr) else [x])):
+            if isinstance(part, ast.Constant):
+                words = str(part.value)
+            else:
+                value = part.value if isinstance(part, ast.FormattedValue) else part
+                said.append((words, value))
+    for name, value in said:
+        calls = [x for x in walk(value) if isinstance(x, ast.Call) and called(x) in functions]
+        for call in calls[:1] if is_held(name) else ():
+            given = [unparse(x) for x in call.args]
+            if any(map(DATA.search, given)) and not any(map(says_test, given)):
+                data = next(x for x in given if DATA.search(x))
+                yield Told(
+                    "chosen", call.lineno, tr("what is called {!r} is asked of {}", name.strip(" :,|=") or name, data),
+                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                )  # fmt: skip
+                return
+
+
+def never_asked(tree: ast.Module) -> Iterator[Told]:
+    """What is held back for tests is never read, and the program tells how a test went."""
+    given = assigned(tree)
+    kept = {
+        name: (line, value)
+        for line, name, value in given
+        if is_held(name) and not SCORES.search(name)
+        and (isinstance(value, ast.Subscript) or re.search(r"(Loader|Dataset)$", called(value)) or called(value) in SPLITS)
+    }  # fmt: skip
+    names = [x for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)]
+    inside = {id(x) for name, (_, value) in kept.items() for x in walk(value)}
+    read = {x.id for x in names if id(x) not in inside}
+    others = {name for _, name, _ in given if is_held(name) and not SCORES.search(name) and name not in kept} | {
+        x.arg for x in walk(tree) if isinstance(x, ast.arg) and is_held(x.arg)
+    }
+    scores = [name for _, name, _ in given if is_held(name) and SCORES.search(name)]
+    text = unparse(tree)
+    if kept and scores and not others and not read & {*kept} and re.search(r"no_grad|inference_mode|eval\(\)", text):
+        if not any(re.search(rf"\.{name}\b|['\"]{name}['\"]", text) for name in kept):
+            name = min(kept)
+            yield Told(
+                "chosen", kept[name][0], tr("{} is never read, and {} tells how a test went", name, scores[0]),
+                tr("test with what was held back"),
+            )  # fmt: skip
+
+
+AUGMENTS = re.compile(r"^(augment|augmented|augmentation|train|training|is_train|aug|shuffle_labels)$")
+
+
+def by_chance(tree: ast.Module) -> Iterator[Told]:
+    """val_set = Cells(48, augment=True), of a class of the program's own, which is made without it elsewhere, or by default."""
+    kinds = {x.name: x for x in walk(tree) if isinstance(x, ast.ClassDef)}
+    for line, name, value in assigned(tree):
+        for call in (x for x in walk(value) if isinstance(x, ast.Call) and called(x) in kinds):
+            on = next((x.arg for x in call.keywords if x.arg and AUGMENTS.match(x.arg) and unparse(x.value) == "True"), "")
+            own = unparse(kinds[called(call)]) if on else ""
+            if on and is_held(name) and re.search(rf"self\.{on}\b", own) and re.search(r"rand|choice|flip|random", own):
+                yield Told(
+                    "prepared", line, tr("{} is made with {}=True: what it is tested with is changed by chance", name, on),
+                    tr("without chance in tests: the same picture each time"),
+                )  # fmt: skip
+                return

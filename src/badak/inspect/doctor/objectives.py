@@ -1,0 +1,145 @@
+"""What a loss, or a schedule, is put together of, as the text of a program has it."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
+from badak.inspect.doctor.idle import terms
+from badak.inspect.doctor.returns import factors
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.told import Told
+
+
+def objectives(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    for rule in (rate_for_a_factor, mean_and_sum, one_sided, overlap_added, counts_for_weights):
+        yield from rule(tree)
+
+
+RATE = re.compile(r"(^|[._])(lr|learning_rate|base_lr|init_lr|initial_lr|max_lr|LR)$")
+
+
+def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
+    """CrossEntropyLoss(weight=counts / counts.sum())."""
+    given = {name: value for _, name, value in assigned(tree)}
+    counts = {name for name, value in given.items() if re.search(r"bincount\(|value_counts\(|Counter\(", unparse(value))}
+    losses = [x for x in walk(tree) if isinstance(x, ast.Call) and re.search(r"cross_entropy|CrossEntropyLoss|NLLLoss", called(x))]
+    for node in losses:
+        for weight in [x.value for x in node.keywords if x.arg == "weight"]:
+            value = given.get(unparse(weight), weight)
+            while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:  # torch.tensor(...)
+                value = value.args[0]
+            share = value.left if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) else value
+            if text_of(share) in counts and not re.search(r"-1", unparse(value)):
+                yield Told(
+                    "favoured", weight.lineno,
+                    tr("the classes are weighted by {}, how often they come: it makes larger what is frequent", unparse(value)),
+                    tr("the rarer, the larger: weight = 1 / counts"),
+                )  # fmt: skip
+                return
+
+
+def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
+    """LambdaLR(optimizer, lambda step: lr * ...): what it gives is multiplied by the rate already."""
+    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    for node in (
+        x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "LambdaLR" and len(x.args) + len(x.keywords) > 1
+    ):
+        given = [*node.args, *(x.value for x in node.keywords)][1]
+        bodies: list[ast.expr] = [given.body] if isinstance(given, ast.Lambda) else []
+        inner = [called(x) for x in walk(given) if isinstance(x, ast.Call)] + [unparse(given).rpartition(".")[2]]
+        for name in (each for each in inner if each in functions):
+            bodies += [x.value for x in walk(functions[name]) if isinstance(x, ast.Return) and x.value is not None]
+        for body in bodies:
+            if any(RATE.search(unparse(each)) for each in factors(body)) and len(factors(body)) > 1:
+                yield Told(
+                    "formula", body.lineno,
+                    tr("{} is a rate, and LambdaLR multiplies the rate of the optimizer by it", unparse(body)),
+                    tr("a factor: 1 at its highest"),
+                )  # fmt: skip
+                return
+
+
+def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
+    """A reconstruction that is summed, and a divergence that is a mean of all numbers, added as they are; or the other way."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        given = {name: value for _, name, value in assigned(function)}
+        for end in (x for x in walk(function) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Add)):
+            parts = [given.get(unparse(x), x) for x in (end.left, end.right)]
+            kinds = {reduced(x) for x in parts}
+            if {kind for _, kind in kinds} == {"mean", "sum"} and {which for which, _ in kinds} == {"kl", "other"}:
+                yield Told(
+                    "formula", end.lineno,
+                    tr("of {} one is a mean over all numbers and the other one their sum: the one counts for nothing",
+                       unparse(end)),
+                    tr("both as sums, or both as sums over a row and means over the rows"),
+                )  # fmt: skip
+                return
+
+
+def reduced(value: ast.expr) -> tuple[str, str]:
+    """("kl" or "other", "mean" or "sum") of a term of a loss; empty where that is not to be seen."""
+    text = unparse(value)
+    if len([x for x in walk(value) if isinstance(x, ast.expr) and LOG_VAR.search(unparse(x))]) and "exp(" in text:
+        if re.search(r"(dim|axis)=|(sum|mean)\(-?\d+[,)]", text):
+            return "", ""
+        ways = set(re.findall(r"(?<=\.)(sum|mean)\(", text))
+        return "kl", ways.pop() if len(ways) == 1 else ""
+    if isinstance(value, ast.Call) and re.match(
+        r"(F|nn\.functional|torch\.nn\.functional|functional)\.\w*(cross_entropy|loss)", text
+    ):
+        way = re.search(r"reduction='(\w+)'", text)
+        return "other", way[1] if way else "mean"
+    return "", ""
+
+
+def one_sided(tree: ast.Module) -> Iterator[Told]:
+    """logsigmoid(negative_score), or logsigmoid(-positive_score), whose sum is made large."""
+    given: dict[str, list[ast.expr]] = {}
+    for _, name, value in assigned(tree):
+        given.setdefault(name, []).append(value)
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "logsigmoid"):
+        of = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else node
+        minus = isinstance(of, ast.UnaryOp) and isinstance(of.op, ast.USub)
+        of = of.operand if isinstance(of, ast.UnaryOp) else of
+        values = [unparse(x) for x in given.get(unparse(of), [])]
+        if not isinstance(of, ast.Name) or not values or any(re.search(r"neg\(\)|^-| - |-1", x) for x in values):
+            continue
+        if minus and GOOD.search(of.id) or not minus and BAD.search(of.id):
+            yield Told(
+                "formula", node.lineno,
+                tr("{} brings near what belongs apart: the positive and the negative stand in each other's place", unparse(node)),
+                tr("logsigmoid(positive) and logsigmoid(-negative)"),
+            )  # fmt: skip
+            return
+
+
+SHARES = re.compile(r"(^|_)(dice|iou|jaccard|tversky)(_?(coeff?|coefficient|score|index|metric))?$", re.IGNORECASE)
+
+
+def overlap_added(tree: ast.Module) -> Iterator[Told]:
+    """loss = bce + dice_coeff(...), which is 1 where all is right."""
+    functions = {x.name: unparse(x) for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        given = {name: value for _, name, value in assigned(function)}
+        sums = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None and "loss" in function.name]
+        sums += [value for name, value in given.items() if "loss" in name]
+        for total in sums:
+            for sign, each in terms(total) if len(terms(total)) > 1 else ():
+                value = given.get(unparse(each), each)
+                name = called(value)
+                if (
+                    sign > 0
+                    and SHARES.search(name)
+                    and name in functions
+                    and not re.search(r"\b1(\.0?)? ?- |return -", functions[name])
+                ):
+                    yield Told(
+                        "formula", getattr(value, "lineno", function.lineno),
+                        tr("{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small", name),
+                        f"1 - {unparse(value)}",
+                    )  # fmt: skip
+                    return
