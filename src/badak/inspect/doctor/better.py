@@ -13,7 +13,9 @@ from badak.inspect.doctor.told import Told
 LOSS = re.compile(
     r"(^|[._])(loss\w*|losses|\w*loss|\w*criterion|mse|mae|rmse|nll|bce|ppl|perplexity|cross_entropy|err|error|errors|cer|wer)$"
 )
-GAIN = re.compile(r"(^|[._])(acc|accs|accuracy|f1|auc|auroc|iou|dice|recall|precision|hits?|r2|bleu|correct)$|accuracy|_acc$|acc_")
+GAIN = re.compile(
+    r"(^|[._])(acc|accs|accuracy|f1|auc|auroc|iou|dice|(dice|iou)_(coeff?|score|index)|recall|precision|hits?|r2|bleu|correct)$|accuracy|_acc$|acc_"
+)
 DEEP = 8
 SIDES = ast.Lt | ast.Gt | ast.LtE | ast.GtE
 
@@ -33,6 +35,8 @@ class Meaning:
         for _, name, value in assigned(tree):
             self.values.setdefault(name, []).append(value)
         self.grown = {unparse(x.target): x.value for x in walk(tree) if isinstance(x, ast.AugAssign)}
+        for x in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "append" and len(x.args) == 1):
+            self.grown.setdefault(unparse(x.func).removesuffix(".append"), x.args[0])
         self.functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
         self.places = {
             name.id: (i, node.value)
@@ -92,6 +96,8 @@ class Meaning:
     def of_call(self, node: ast.expr, place: int, deep: int) -> str:
         """What comes out of a call, at one place of several."""
         name = called(node)
+        if GAIN.search(name) and not LOSS.search(name):
+            return "gain"
         if name not in self.functions:
             if isinstance(node, ast.Call) and name in ("item", "mean", "float", "sum"):
                 holder = node.func.value if isinstance(node.func, ast.Attribute) else None

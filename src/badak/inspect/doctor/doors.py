@@ -89,7 +89,7 @@ def largest(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Cal
     if isinstance(array, np.ndarray) and array.ndim:
         smallest = "argmin" in effect.function.__qualname__
         parts.asked_for(watch, array, smallest, layout.behind(x, ()) if isinstance(x, Tensor) and x._node is not None else None)
-        if isinstance(x, Tensor) and isinstance(axis, int) and not smallest:
+        if isinstance(axis, int) and not smallest:
             parts.read(watch, array, None, axis % array.ndim)
     return proceed(*args, **kwargs)
 

@@ -121,8 +121,8 @@ class Turned:
 class Shaped:
     """Shapes that meet as they should not: kind says how."""
 
-    kind: str  # "both": where() of the same twice; "view": turned by a view; "stretched": (B, 1) with (B,); "varies": a table
-    # along axis `axis` of the other
+    kind: str  # "lone": a sum of all is added to each; "both": where() of the same twice; "view": turned by a view;
+    # "stretched": (B, 1) with (B,); "varies": a table along axis `axis` of the other
     place: str
     a: tuple[int, ...]
     b: tuple[int, ...]

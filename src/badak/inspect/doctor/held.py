@@ -18,6 +18,7 @@ def held(tree: ast.Module) -> Iterator[Told]:
     yield from asked_of_the_training(tree)
     yield from never_asked(tree)
     yield from by_chance(tree)
+    yield from in_one_block(tree)
 
 
 def one_phase(tree: ast.Module) -> Iterator[Told]:
@@ -163,3 +164,18 @@ def by_chance(tree: ast.Module) -> Iterator[Told]:
                     tr("without chance in tests: the same picture each time"),
                 )  # fmt: skip
                 return
+
+
+def in_one_block(tree: ast.Module) -> Iterator[Told]:
+    """with torch.no_grad(): x = prepared(train_x); val_loss = criterion(model(x), y): no data for tests is read in it."""
+    for block in (x for x in walk(tree) if isinstance(x, ast.With) and "no_grad" in unparse(x.items[0])):
+        names = [x for line in block.body for x in walk(line) if isinstance(x, ast.Name)]
+        scores = [x.id for x in names if isinstance(x.ctx, ast.Store) and is_held(x.id) and SCORES.search(x.id)]
+        read = [x for x in names if isinstance(x.ctx, ast.Load)]
+        learnt = [x for x in read if DATA.search(x.id)]
+        if scores and learnt and not any(says_test(x.id) and not SCORES.search(x.id) for x in read):
+            yield Told(
+                "chosen", learnt[0].lineno, tr("what is called {!r} is asked of {}", scores[0], learnt[0].id),
+                tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+            )  # fmt: skip
+            return

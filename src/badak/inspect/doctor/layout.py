@@ -130,6 +130,10 @@ def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> Non
         plain = [x._array for x in inputs[:2] if not _of_model(x) and x._array.shape[-1:] == y.shape[-1:]]
         if any(x.size > 1 and x.dtype.kind == "f" and ((x == 0) | (x == 1)).all() and x.any() and not x.all() for x in plain):
             watch.masked[id(node)] = node
+    if y.ndim and watch.stack and node is not None and modes.grad and watch.rounds < FIRST:
+        lone = [x._node for x in inputs[:2] if x is not None and not x._array.ndim and x._node is not None]
+        if any(each.name == "sum" for each in lone):
+            note(watch, "lone", (), y.shape)
     if not watch.looks_closely or not modes.grad or y.ndim != 3 or not watch.stack:
         return
     for x, table, tensor in ((a, b, inputs[1]), (b, a, inputs[0])):

@@ -15,7 +15,7 @@ from badak.inspect.doctor.told import Told
 
 def objectives(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
-    for rule in (rate_for_a_factor, mean_and_sum, one_sided, overlap_added, counts_for_weights):
+    for rule in (rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights):
         yield from rule(tree)
 
 
@@ -115,6 +115,37 @@ def one_sided(tree: ast.Module) -> Iterator[Told]:
                 tr("logsigmoid(positive) and logsigmoid(-negative)"),
             )  # fmt: skip
             return
+
+
+TURNED = re.compile(r"-\s*\(?loss\b|loss = -|loss \*= -1|-\w*loss\(|-1(\.0)? \* loss")
+
+
+def made_unlikely(tree: ast.Module) -> Iterator[Told]:
+    """loss = (logsigmoid(a) + logsigmoid(-b)).mean(), without the minus."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        given = {name: value for _, name, value in assigned(function)}
+        values = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None and is_loss(function, tree)]
+        values += [given["loss"]] if "loss" in given and not TURNED.search(unparse(tree)) else []
+        for value in values:
+            inner, end = value, ""
+            while isinstance(inner, ast.Call) and called(inner) in ("mean", "sum") and isinstance(inner.func, ast.Attribute):
+                inner, end = inner.func.value, called(inner)
+            every = [(sign, given.get(unparse(x), x)) for sign, x in terms(inner)]
+            if end and all(
+                sign > 0 and re.match(r"(F|nn\.functional|torch\.nn\.functional)\.logsigmoid\(", unparse(x)) for sign, x in every
+            ):
+                yield Told(
+                    "certain", value.lineno, tr("{} is the logarithm of a probability, and is made smaller", unparse(value)),
+                    f"-{unparse(value)}",
+                )  # fmt: skip
+                return
+
+
+def is_loss(function: ast.FunctionDef, tree: ast.Module) -> bool:
+    """Whether what a function gives is called a loss, and never with a minus before it."""
+    text = unparse(tree)
+    named = "loss" in function.name or function.name == "forward" and re.search(r"\bloss = \w+\(", text)
+    return bool(named) and not TURNED.search(text)
 
 
 SHARES = re.compile(r"(^|_)(dice|iou|jaccard|tversky)(_?(coeff?|coefficient|score|index|metric))?$", re.IGNORECASE)

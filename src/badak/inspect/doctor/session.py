@@ -24,6 +24,7 @@ from badak.inspect.doctor.watch import Watch
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
 
+WAITS = 10  # times the steps are counted anew for a policy without rewards
 PART = 6  # steps of a part of a training that is judged by itself
 
 
@@ -40,6 +41,7 @@ class Visit:
         self.watch = Watch(self.step_ended)
         self.error: BaseException | None = None  # what the program ended with
         self.done = False
+        self.waited = 0  # how often the steps were counted anew
         self.lookout: Lookout | None = None
         self.hidden: set[str] = set()  # codes of what follows from what was found
         self.before: set[int] = set()  # parameters (their id) that a training before this one had
@@ -60,9 +62,18 @@ class Visit:
 
     def step_ended(self, step: Step) -> None:
         """A step was made; the last one that is wanted ends the visit."""
-        if step.number >= self.wanted:
+        if step.number >= self.wanted and self.unrewarded() and self.waited < WAITS:
+            self.waited += 1
+            self.watch.steps.clear()
+            self.watch.rounds, self.watch.looks_closely, self.watch.open.number = 0, True, 1
+        elif step.number >= self.wanted:
             self.end()
             self.lookout = self.looks_out()
+
+    def unrewarded(self) -> bool:
+        """Whether all losses were exactly 0: those of a policy that nothing has rewarded yet, of which there is nothing to see."""
+        values = [back.value for step in self.watch.steps for back in step.backs]
+        return self.watch.chosen and bool(values) and not any(value is None or value for value in values)
 
     def looks_out(self) -> Lookout:
         """Who waits for the first test after the steps."""

@@ -384,7 +384,8 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, never_best,
     tables,
-    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held, beside, for_nobody, always_drops,
+    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held,
+    beside, for_nobody, always_drops,
 )  # fmt: skip
 
 

@@ -23,6 +23,15 @@ class AllAlike(Diagnosis):
     explains = ("BADAK-217",)
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        lone = [[each for each in step.shaped if each.kind == "lone"] for step in visit.rounds[:3]]
+        if len(lone) == 3 and all(lone):
+            yield self.found(
+                lone[0][0].place,
+                tr("one number, the sum over all rows and columns, is added to each of {}: it is the same for all rows",
+                   lone[0][0].b),
+                tr("the sum along one axis: (a * b).sum(dim=1)"),
+            )  # fmt: skip
+            return
         still = visit.with_zero_gradient()  # a part is multiplied by 0: the answers are alike for that
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
             own = [loss for step in visit.steps for loss in step.trained if loss.place == place and loss.classes > 1]

@@ -350,7 +350,7 @@ class NotNormalised(Diagnosis):
 
     def by_one_number(self, visit: "Visit") -> Iterator[Finding]:
         """Columns of different units are scaled by one mean and one spread of them all."""
-        told = [each for each in visit.text if each.kind == "one"][:1]
+        told = [*self.told(visit, "one")]
         for (_, part), several in visit.watch.given.trained.items() if told else ():
             rows = [x.values for x in several if not part and len(x.shape) == 1 and x.values.dtype.kind == "f"]
             spreads = np.concatenate(rows).std(axis=0) if rows and len({x.shape[1] for x in rows}) == 1 else np.zeros(0)

@@ -25,7 +25,7 @@ class NeverLearns(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         still = visit.with_zero_gradient()
-        if still and not (visit.watch.chosen and not visit.largest_gradient()):  # a policy that nothing has rewarded yet
+        if still and not visit.unrewarded():
             yield self.found(
                 visit.steps[0].place,
                 tr("the gradients of {} parameters are exactly 0 whenever they were measured ({})", len(still),

@@ -1,6 +1,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.diagnoses.labels import laid_out, next_token
@@ -21,7 +23,15 @@ def batch_axis(step: Step, shape: tuple[int, ...]) -> int | None:
         for ids in texts:
             laid = laid_out(ids, loss.target) if loss.target is not None else ()
             found |= {int(turned) for text, target, turned in laid if next_token(text, target, loss.ignored)}
+    if not found and shape[0] != shape[1]:
+        found |= {i for ids in texts for i in (0, 1) if filled_up(ids, 1 - i) and not filled_up(ids, i)}
     return found.pop() if len(found) == 1 else None
+
+
+def filled_up(ids: np.ndarray, along: int) -> bool:
+    """Whether zeros stand at the ends of texts, which go along an axis, and nowhere else."""
+    empty = (ids == 0).astype(int)
+    return bool(empty.any()) and not (np.diff(empty, axis=along) < 0).any()
 
 
 class ViewForTranspose(Diagnosis):
