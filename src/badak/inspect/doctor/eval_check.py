@@ -184,8 +184,9 @@ class LateTests(Observer):
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)
-        if not self.deep and isinstance(output, Tensor) and len(self.made) < 256:
-            self.made[memory(output._array)] = output
+        if not self.deep and isinstance(output, Tensor):
+            if len(self.made) < 256:
+                self.made[memory(output._array)] = output
             gave(self.visit, module, output)
 
     def on_call(self, effect, args, kwargs, proceed):
