@@ -26,8 +26,8 @@ def stored(block: list[ast.stmt]) -> set[str]:
 def never_patient(tree: ast.Module) -> Iterator[Told]:
     """bad += 1 where nothing got better, and where something did, bad stays: a few bad epochs in all end the training."""
     begun: dict[str, int] = {}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign)):
-        for name in stored([node]):
+    for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
+        for name in stored([line]):
             begun[name] = begun.get(name, 0) + 1
     limits = [unparse(x.test) for x in walk(tree) if isinstance(x, ast.If) and isinstance(x.test, ast.Compare)]
     for node in (x for x in walk(tree) if isinstance(x, ast.If) and x.orelse and isinstance(x.test, ast.Compare)):

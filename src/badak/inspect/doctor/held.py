@@ -28,7 +28,9 @@ def one_phase(tree: ast.Module) -> Iterator[Told]:
         if not (any(map(says_test, over)) and any(map(TRAIN.search, over))):
             continue
         for inner in (x for line in loop.body for x in walk(line) if isinstance(x, ast.For)):
-            taken = inner.iter.args[0] if called(inner.iter) in ("enumerate", "tqdm", "iter") and inner.iter.args else inner.iter
+            taken = inner.iter
+            if isinstance(taken, ast.Call) and called(taken) in ("enumerate", "tqdm", "iter") and taken.args:
+                taken = taken.args[0]
             if isinstance(taken, ast.Subscript) and unparse(taken.slice) in over:
                 yield Told(
                     "chosen", inner.lineno,
@@ -75,17 +77,19 @@ def overlap(a: ast.expr, b: ast.expr, numbers: dict[str, int]) -> bool:
     if not (isinstance(a, ast.Slice) and isinstance(b, ast.Slice)) or a.step or b.step:
         return False
 
-    def bounds(x: ast.Slice) -> tuple[float | None, float | None]:
-        low, high = (
-            place if side is None else numbers.get(unparse(side), side.value if isinstance(side, ast.Constant) else None)
-            for side, place in ((x.lower, 0), (x.upper, float("inf")))
-        )
-        return low, high
-
-    (one, end), (two, other) = bounds(a), bounds(b)
-    if None in (one, end, two, other) or min(one, end, two, other) < 0:  # type: ignore[type-var]
+    (one, end), (two, other) = bounds(a, numbers), bounds(b, numbers)
+    if one is None or end is None or two is None or other is None or min(one, end, two, other) < 0:
         return False
-    return max(one, two) < min(end, other)  # type: ignore[type-var]
+    return max(one, two) < min(end, other)
+
+
+def bounds(x: ast.Slice, numbers: dict[str, int]) -> list[float | None]:
+    """Where a slice begins and ends; None where that is not to be seen."""
+    found: list[float | None] = []
+    for side, place in ((x.lower, 0.0), (x.upper, float("inf"))):
+        value = side.value if isinstance(side, ast.Constant) else numbers.get(unparse(side)) if side is not None else place
+        found.append(value if isinstance(value, int | float) else None)
+    return found
 
 
 DATA = re.compile(

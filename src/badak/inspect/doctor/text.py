@@ -331,7 +331,7 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
     """Net().load_state_dict(...), whose model nobody keeps; and a dict of weights that is written and given to nobody."""
     kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
     for node in (x for x in walk(tree) if isinstance(x, ast.Expr) and called(x.value) == "load_state_dict"):
-        holder = getattr(node.value.func, "value", None)
+        holder = getattr(getattr(node.value, "func", None), "value", None)
         if isinstance(holder, ast.Call) and called(holder) in kinds:
             yield Told(
                 "setting", node.lineno, tr("weights are loaded into a {} that nobody keeps", called(holder)),
