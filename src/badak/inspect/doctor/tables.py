@@ -20,6 +20,7 @@ SAME_ROWS = frozenset(
 )
 TRAIN = re.compile(r"train|(^|[._])tr($|[._])", re.IGNORECASE)
 SAME_NAMES = frozenset("np torch math".split())
+JOINS = frozenset("column_stack hstack concatenate cat".split())
 SPLITS = frozenset("train_test_split random_split".split())
 
 
@@ -53,9 +54,13 @@ def stored_by(line: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
-    """(line, name, value) of all assignments."""
-    every = [node for node in walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
-    return [(node.lineno, name, value) for node in every for name, value in pairs(node.targets, node.value)]
+    """(line, name, value) of all assignments; kept at the node, for many rules ask."""
+    known = tree.__dict__.get("_assigned")
+    if known is None:
+        every = [node for node in walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
+        known = [(node.lineno, name, value) for node in every for name, value in pairs(node.targets, node.value)]
+        tree._assigned = known  # type: ignore[attr-defined]
+    return known
 
 
 def picks(node: ast.AST) -> list[tuple[str, str]]:
@@ -197,11 +202,13 @@ def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Tol
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names in it, but for those of which only the length is asked."""
-    if called(node) == "len":
-        return set()
-    own = {node.id} if isinstance(node, ast.Name) else set()
-    return own.union(*map(names_in, ast.iter_child_nodes(node)))
+    """The names in it, but for those of which only the length is asked; kept at the node, too."""
+    known = node.__dict__.get("_names")
+    if known is None:
+        own = {node.id} if isinstance(node, ast.Name) else set()
+        known = set() if called(node) == "len" else own.union(*map(names_in, ast.iter_child_nodes(node)))
+        node._names = known  # type: ignore[attr-defined]
+    return known
 
 
 def holds_rows(x: ast.expr) -> bool:
@@ -229,8 +236,9 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
     given = assigned(tree)
     for line, base in statistics(tree, given):
         made, last = {base}, line
+        cuts = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".append(" in unparse(x)}  # into windows, say
         for _ in range(4):
-            made |= {name for at, name, value in given if at >= line and (keeps_rows(value, made) or windows(tree, value, made))}
+            made |= {name for at, name, value in given if at >= line and (keeps_rows(value, made) or windows(value, made, cuts))}
         for at, text in test_rows(tree, made, given):
             if at >= last:
                 yield Told(
@@ -241,12 +249,10 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
                 return
 
 
-def windows(tree: ast.Module, value: ast.expr, made: set[str]) -> bool:
-    """Whether a function of the program is given one of these first, as one that cuts a series into windows."""
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    function = functions.get(called(value))
-    given = value.args[:1] if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else []
-    return function is not None and any(unparse(x) in made for x in given) and ".append(" in unparse(function)
+def windows(value: ast.expr, made: set[str], cuts: set[str]) -> bool:
+    """Whether a function that puts a list together is given one of these first, as one that cuts a series into windows."""
+    given = value.args[:1] if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in cuts else []
+    return any(unparse(x) in made for x in given)
 
 
 def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
@@ -368,9 +374,9 @@ def keeps_rows(value: ast.expr, made: set[str]) -> bool:
         return unparse(value) in made
     if isinstance(value, ast.BinOp):
         return keeps_rows(value.left, made)
-    if re.search(r"^\w+\.(column_stack|hstack)\(|(concatenate|cat)\(.*(axis|dim)=-?1\)$", unparse(value)):
-        parts = value.args[0].elts if isinstance(value, ast.Call) and isinstance(value.args[0], ast.List | ast.Tuple) else []
-        return any(keeps_rows(x, made) for x in parts)
+    if called(value) in JOINS and isinstance(value, ast.Call) and value.args:
+        wide = called(value) in ("column_stack", "hstack") or re.search(r"(axis|dim)=-?1\)$", unparse(value))
+        return bool(wide) and any(keeps_rows(x, made) for x in getattr(value.args[0], "elts", ()))
     return isinstance(value, ast.Call) and any(keeps_rows(x, made) for x in spine(value))
 
 
