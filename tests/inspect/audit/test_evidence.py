@@ -134,6 +134,7 @@ def test_a_mask_that_hides_nothing_says_what_was_meant(text):
         ("shorter", True),
         ("flat", True),
         ("ignored", True),
+        ("filled", True),
         ("same", False),
         ("random", False),
         ("none", False),
@@ -143,6 +144,9 @@ def test_labels_are_the_text_one_further_or_not(labels, yes):
     rng = np.random.default_rng(0)
     whole = rng.integers(0, 9, (3, 8))
     text = whole[:, :-1]
+    if labels == "filled":  # both up to the longest row, after the labels were moved
+        whole[0, 5:], text = 9, np.concatenate([text[:1], text[1:]])
+        text[0, 4:] = 9
     ignored = whole[:, 1:].copy()
     ignored[0, 2:] = -100
     given = {"further": whole[:, 1:], "shorter": text[:, 1:], "flat": whole[:, 1:].ravel(), "ignored": ignored, "same": text,

@@ -74,6 +74,8 @@ def along(shape: tuple, places: Places, rows: int) -> Iterator[tuple[tuple, int,
     """(shape to look at it in, axis, first position) for each axis that can be of positions; of `rows` times that many, too."""
     for length, first in places.all.items():
         for axis, n in enumerate(shape):
+            if _wide_by_chance(shape, axis, length, rows):
+                continue
             if n == length:
                 yield shape, axis, first
             elif axis < len(shape) - 1 and n in (2 * length, 3 * length) and n != rows * length:  # several of each position in turn
@@ -81,6 +83,14 @@ def along(shape: tuple, places: Places, rows: int) -> Iterator[tuple[tuple, int,
             elif rows > 1 and n == rows * length:
                 yield (*shape[:axis], rows, length, *shape[axis + 1 :]), axis + 1, first
                 yield (*shape[:axis], length, rows, *shape[axis + 1 :]), axis, first
+
+
+def _wide_by_chance(shape: tuple, axis: int, length: int, rows: int) -> bool:
+    """Whether the last axis is of numbers, though it is as long as a text, or as all of them: that of a state (layers, B, C)."""
+    first, rest = shape[0], shape[:-1]
+    if axis == 0 or axis != len(rest) or rows == 1:
+        return False
+    return shape[axis] == rows * length or rows in rest and first != rows and length not in rest
 
 
 def before(a: np.ndarray, b: np.ndarray, t: int, places: Places, rows: int, tolerance: float = 0.0) -> bool | None:

@@ -215,7 +215,8 @@ def _hides(keep: np.ndarray) -> bool:
 
 
 def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
-    """Whether labels are a text, one further: as long as it, without its first, flat or not; those below 0 do not count."""
+    """Whether labels are a text, one further: as long as it, without its first, flat or not; those below 0 do not count, nor does
+    the end of a row where both were filled up after they were moved."""
     x = text if batch_axis == 0 else np.swapaxes(text, 0, 1)
     rows, length = x.shape[:2]
     rest = x.shape[2:]
@@ -224,10 +225,20 @@ def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
             continue
         y = labels.reshape(n, rows, *rest).swapaxes(0, 1) if batch_axis else labels.reshape(rows, n, *rest)
         y, wanted, same = y[:, : length - 1], x[:, 1:], x[:, : length - 1]
-        counts = y >= 0 if y.dtype.kind in "iu" else np.ones(y.shape, bool)
+        counts = np.ones(y.shape, bool)
+        if y.dtype.kind in "iu" and x.ndim == 2:
+            counts = (y >= 0) & ~filled(x)[:, 1:]
         if counts.any() and (y == wanted)[counts].all() and not (y == same)[counts].all():
             return True
     return False
+
+
+def filled(ids: np.ndarray) -> np.ndarray:
+    """(B, T), True where the ends of rows repeat one id, the same in all of them that do; a last token alone repeats nothing."""
+    steps = np.flip(np.logical_and.accumulate(np.flip(ids == ids[:, -1:], axis=1), axis=1), axis=1)
+    several = steps.sum(axis=1) > 1
+    ends = ids[:, -1]
+    return steps & np.isin(ends, ends[several])[:, None] if len(set(ends[several].tolist())) == 1 else np.zeros_like(steps)
 
 
 def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:

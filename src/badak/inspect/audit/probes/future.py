@@ -11,6 +11,7 @@ from badak.inspect.audit.compare import along, before, same
 from badak.inspect.audit.graph import Ran, mixers
 from badak.inspect.audit.kind import UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, begins, but_totals, judged
+from badak.inspect.audit.probes.laid_out import other_layout
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.nn.recurrent import RNNBase
@@ -22,7 +23,7 @@ class FutureLeak:
     name = "future"
 
     def ask(self, subject: Subject) -> list[Finding]:
-        if found := labels_read(subject) or other_order(subject):
+        if found := labels_read(subject) or other_layout(subject):
             return found
         if subject.kind.kind == UNKNOWN:
             raise NotApplicable(tr('{}: kind="causal" asks, kind="bidirectional" says that it may', subject.kind.why))
@@ -139,26 +140,6 @@ def moves_there(loss: Ran, twin: Ran, shape: tuple, t: int) -> bool:
     return bool(np.isfinite(a).all()) and not same(a, b)
 
 
-def other_order(subject: Subject) -> list[Finding]:
-    """Answers laid out for a loss in another order than the labels next to them: (T, B) flat with (B, T) flat."""
-    axis = subject.batch.batch_axis
-    for loss in given_losses(subject.reference):
-        for leaf in subject.batch.leaves.values():
-            x = leaf.array
-            if not leaf.integer or x.ndim != 2 or min(x.shape) < 2 or not held(loss.inputs[1], x):
-                continue
-            asked = asked_in(subject, loss, x.shape if axis == 0 else x.shape[::-1])
-            if asked is None or len(asked[0]) != x.size:
-                continue
-            rows, at = asked[1:] if axis == 0 else asked[2:0:-1]
-            own = np.array_equal(rows * x.shape[1] + at, np.arange(x.size))
-            if not own and np.array_equal(at * x.shape[0] + rows, np.arange(x.size)):
-                cause = tr("its loss compares answers laid out along one axis with labels of {} along the other", leaf.name)
-                return [Finding("future", "", cause, ORDER)]
-    return []
-
-
-ORDER = tr("lay both out alike before they are made flat: (B, T, V) with (B, T), or (T, B, V) with (T, B)")
 SHIFT = tr("shift them by one: read ids[:, :-1], and compare with ids[:, 1:]")
 
 

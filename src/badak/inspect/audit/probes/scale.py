@@ -31,6 +31,7 @@ class Scaled(NamedTuple):
     width: int
     free: bool  # whether a bias that is learned is added, as in T5, which divides nothing
     unit: bool  # whether vectors have length 1
+    others: tuple[int, ...] = ()  # what else there is as many of: the width of all heads, heads, places, rows
 
     @property
     def factor(self) -> float:
@@ -64,6 +65,9 @@ def wrong(each: Scaled, without: bool) -> str:
         return tr("scores of queries and keys of {} numbers are multiplied by {:.3g}, and not divided", each.width, each.factor)
     if sum(abs(factor / root - 1) < ONE for factor in each.factors) > 1:
         return tr("scores of queries and keys of {} numbers are divided by its root twice", each.width)
+    mistaken = next((n for n in each.others if n not in (1, each.width, each.width**2) and abs(each.factor * n**0.5 - 1) < ONE), 0)
+    if mistaken and not each.free:
+        return tr("scores of queries and keys of {} numbers are divided by the root of {} instead", each.width, mistaken)
     return ""
 
 
@@ -77,13 +81,22 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
             if sides is not None and run.inputs[0] is not None:
                 width = run.inputs[0].shape[-1]
                 own = [width**-0.5 if given is None else float(given)]
-                yield Scaled(run.path, [*sides, *own], width, learned(run.sources[4], run.parameters[4]), unit(run.inputs[0]))
+                free = learned(run.sources[4], run.parameters[4])
+                yield Scaled(run.path, [*sides, *own], width, free, unit(run.inputs[0]), sizes(run.output.shape, width))
         elif run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
             behind, free = between(run, product)
             q, k = product.sources[:2]
             sides = None if q is None or k is None or len(summands(run)) > 1 else before(q, k, run.path)
             if behind is not None and sides is not None:
-                yield Scaled(run.path, [*sides, *behind], contracted(product), free, any(map(unit, product.inputs[:2])))
+                width = contracted(product)
+                yield Scaled(
+                    run.path, [*sides, *behind], width, free, any(map(unit, product.inputs[:2])), sizes(run.output.shape, width)
+                )
+
+
+def sizes(shape: tuple, width: int) -> tuple[int, ...]:
+    """What a root may be of by mistake: the width of all heads, and how many heads, places and rows there are."""
+    return (width * shape[1], *shape) if len(shape) == 4 else shape
 
 
 def contracted(product: Ran) -> int:
