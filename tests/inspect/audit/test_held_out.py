@@ -233,6 +233,9 @@ MISSED_ONCE = [
     ("reviews", "root of the width"),  # the root of something else
     ("packedlstm", "softmax over the words of a row"),  # filled up after the labels were moved
     ("packedlstm", "time first behind the lstm"),  # the labels of loss=
+    ("gruattn", "teacher's word not read"),  # a decoder that reads one word at every step
+    ("mlmbert", "words not hidden"),
+    ("lecturegpt", "scale of the width"),  # heads that are modules
 ]
 ALARMED_ONCE = [  # sound ones of which something was said
     "packedmlm",  # places that are not the same in each row

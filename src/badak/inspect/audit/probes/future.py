@@ -23,7 +23,7 @@ class FutureLeak:
     name = "future"
 
     def ask(self, subject: Subject) -> list[Finding]:
-        if found := labels_read(subject) or other_layout(subject):
+        if found := labels_read(subject) or other_layout(subject) or not_hidden(subject):
             return found
         if subject.kind.kind == UNKNOWN:
             raise NotApplicable(tr('{}: kind="causal" asks, kind="bidirectional" says that it may', subject.kind.why))
@@ -121,6 +121,21 @@ def labels_read(subject: Subject) -> list[Finding]:
     return []
 
 
+def not_hidden(subject: Subject) -> list[Finding]:
+    """Words to fill in, some of a text that goes both ways, each of which is read at its own place."""
+    asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
+    for labels in asked if subject.kind.kind == "bidirectional" else ():
+        fine = labels.ravel() >= 0 if labels is not None and labels.dtype.kind in "iu" else np.zeros(0, bool)
+        if labels is None or fine.sum() < LEAST or 2 * fine.sum() > len(fine):
+            continue
+        read = [x.indices for x in subject.reference.lookups if x.indices.size == labels.size and subject.text_of(x.indices)]
+        if any(np.array_equal(x.ravel()[fine], labels.ravel()[fine]) for x in read):
+            cause = tr("each of the {} words that its loss asks for is read at its own place: none is hidden", int(fine.sum()))
+            return [Finding("future", "", cause, HIDE)]
+    return []
+
+
+HIDE = tr("read ids.masked_fill(chosen, MASK), and compare at the chosen places with ids")
 BEGINNING = tr("hide it with the rest: keys j < length of the beginning are seen by all, not j <= it")
 LABELS = tr("give the labels to the loss alone; a decoder reads them one place later")
 

@@ -31,7 +31,7 @@ class Scaled(NamedTuple):
     width: int
     free: bool  # whether a bias that is learned is added, as in T5, which divides nothing
     unit: bool  # whether vectors have length 1
-    others: tuple[int, ...] = ()  # what else there is as many of: the width of all heads, heads, places, rows
+    others: tuple[int, ...] = ()  # what else there is as many of: the width of all heads, places, rows
 
     @property
     def factor(self) -> float:
@@ -75,28 +75,24 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
     """The attentions whose queries and keys come from maps, and all of whose factors are known."""
     for run in graph.runs:
         if issubclass(run.op, Attention):
-            q, k = run.sources[:2]
+            sides = before(*run.sources[:2], run.path)
             given = run.attributes.get("scale")
-            sides = None if q is None or k is None else before(q, k, run.path)
             if sides is not None and run.inputs[0] is not None:
                 width = run.inputs[0].shape[-1]
-                own = [width**-0.5 if given is None else float(given)]
-                free = learned(run.sources[4], run.parameters[4])
-                yield Scaled(run.path, [*sides, *own], width, free, unit(run.inputs[0]), sizes(run.output.shape, width))
+                factors = [*sides[0], width**-0.5 if given is None else float(given)]
+                free, others = learned(run.sources[4], run.parameters[4]), sizes(run.output.shape, width, sides[1])
+                yield Scaled(run.path, factors, width, free, unit(run.inputs[0]), others)
         elif run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
             behind, free = between(run, product)
-            q, k = product.sources[:2]
-            sides = None if q is None or k is None or len(summands(run)) > 1 else before(q, k, run.path)
+            sides = None if len(summands(run)) > 1 else before(*product.sources[:2], run.path)
             if behind is not None and sides is not None:
-                width = contracted(product)
-                yield Scaled(
-                    run.path, [*sides, *behind], width, free, any(map(unit, product.inputs[:2])), sizes(run.output.shape, width)
-                )
+                width, alike = contracted(product), any(map(unit, product.inputs[:2]))
+                yield Scaled(run.path, [*sides[0], *behind], width, free, alike, sizes(run.output.shape, width, sides[1]))
 
 
-def sizes(shape: tuple, width: int) -> tuple[int, ...]:
-    """What a root may be of by mistake: the width of all heads, and how many heads, places and rows there are."""
-    return (width * shape[1], *shape) if len(shape) == 4 else shape
+def sizes(shape: tuple, width: int, read: int) -> tuple[int, ...]:
+    """What a root may be of by mistake: the width of all heads, or of what their maps read; as many as heads, places, rows."""
+    return (width * shape[1] if len(shape) == 4 else width, read, *shape)
 
 
 def contracted(product: Ran) -> int:
@@ -151,19 +147,21 @@ def times(run: Ran, side: int) -> float | None:
     return 1.0 if run.moves or run.op in KEPT else None
 
 
-def before(q: Ran, k: Ran, path: str) -> list[float] | None:
-    """The numbers that queries and keys are multiplied by behind their maps; None where they do not come from such in the module
-    at `path`: what a recurrent layer gives may ask as it is."""
+def before(q: Ran | None, k: Ran | None, path: str) -> tuple[list[float], int] | None:
+    """The numbers that queries and keys are multiplied by behind their maps, and how wide what these read is; None where they come
+    from no map in the module at `path`: what a recurrent layer gives may ask as it is."""
     both = [since_map(q, path), since_map(k, path)]
-    return None if both[0] is None or both[1] is None else both[0] + both[1]
+    return None if both[0] is None or both[1] is None else (both[0][0] + both[1][0], both[0][1])
 
 
-def since_map(run: Ran | None, path: str) -> list[float] | None:
-    """The numbers that vectors are multiplied by on their way from a map with weights, turned or normalised or not."""
+def since_map(run: Ran | None, path: str) -> tuple[list[float], int] | None:
+    """The numbers that vectors are multiplied by on their way from a map with weights, turned or normalised or not; and how many
+    numbers that map reads."""
     factors: list[float] = []
     while run is not None:
         if run.op in (Linear, AddMM, *PRODUCTS):
-            return factors if any(run.parameters) and within(run.path, path) else None
+            reads = next((x.shape[-1] for x, name in zip(run.inputs, run.parameters) if x is not None and not name), 0)
+            return (factors, reads) if any(run.parameters) and within(run.path, path) else None
         reading = [i for i, source in enumerate(run.sources) if source is not None and source.reads]
         if not reading:
             return None

@@ -5,7 +5,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.batch import LABEL_NAMES
-from badak.inspect.audit.graph import mixers
+from badak.inspect.audit.graph import LEAST, mixers
 from badak.inspect.audit.kind import looked_up
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.probes.batch import holds_numbers, numbers_of_rows
@@ -109,6 +109,7 @@ def asks_itself(subject: Subject) -> list[Finding]:
     return []
 
 
+STEP = tr("hand the token of each step to the next one: token = target[:, t], or the most likely one")
 ASKS = tr("queries come from the decoder, keys and values from the memory: attention(y, memory, memory)")
 STEPS = 12  # from what an attention gives to the sum behind it
 
@@ -172,10 +173,15 @@ def answers(subject: Subject, watch: Watch) -> list[tuple[np.ndarray, np.ndarray
 
 
 def one_row_alone(subject: Subject) -> list[Finding]:
-    """Tables that are asked for one row again and again, by an input that has several numbers."""
+    """Tables that are asked for one row again and again, by an input that has several numbers, or by a decoder step by step."""
+    words = 0 if subject.answer is None else subject.reference.outputs[subject.answer].shape[-1]
     for look in subject.reference.lookups:
         several = [name for name in look.reads if np.ptp(subject.batch.leaves[name].array) > 0]
-        every = np.concatenate([each.indices.ravel() for each in subject.reference.lookups if each.path == look.path])
+        asked = [each.indices.ravel() for each in subject.reference.lookups if each.path == look.path]
+        every = np.concatenate(asked)
+        if not look.reads and look.vocabulary == words and len(asked) >= LEAST and np.ptp(every) == 0:
+            cause = tr("{} is asked for row {} at each step, whatever was written before", look.path, every[0])
+            return [Finding("tokens", look.path, cause, STEP)]
         if several and len(every) > 1 and np.ptp(every) == 0 and len(several) == len(look.reads):
             cause = tr("{} is asked for row {} alone, though {} has several", look.path, look.indices.flat[0], several[0])
             return [Finding("tokens", look.path, cause, KEPT)]
