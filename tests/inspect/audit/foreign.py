@@ -113,7 +113,7 @@ class Head(nn.Module):
 
     def forward(self, x):
         n = x.shape[1]
-        wei = self.query(x) @ self.key(x).transpose(-2, -1) * D**-0.5
+        wei = self.query(x) @ self.key(x).transpose(-2, -1) * (D // H) ** -0.5
         wei = wei.masked_fill(self.tril[:n, :n] == 0, float("-inf"))
         return self.dropout(F.softmax(wei, dim=-1)) @ self.value(x)
 
