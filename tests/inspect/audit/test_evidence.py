@@ -149,8 +149,8 @@ def test_labels_are_the_text_one_further_or_not(labels, yes):
     filled = whole[:, 1:].copy()
     if labels == "filled":  # both, up to the longest row, after the labels were moved
         text[0, 4:], filled[0, 4:] = 0, 0
-    given = {"further": whole[:, 1:], "filled": filled, "shorter": text[:, 1:], "flat": whole[:, 1:].ravel(), "ignored": ignored, "same": text,
-             "random": rng.integers(0, 9, text.shape), "none": np.full(text.shape, -100)}[labels]  # fmt: skip
+    given = {"further": whole[:, 1:], "filled": filled, "shorter": text[:, 1:], "flat": whole[:, 1:].ravel(), "ignored": ignored,
+             "same": text, "random": rng.integers(0, 9, text.shape), "none": np.full(text.shape, -100)}[labels]  # fmt: skip
     assert one_further(given, text, 0) == yes and (given.ndim < 2 or one_further(given.T, text.T, 1) == yes)
 
 
