@@ -19,7 +19,7 @@ from badak.io.atomic import write_file
     "--max-forward-passes",
     "forwards",
     type=click.IntRange(1),
-    default=10,
+    default=12,
     show_default=True,
     help="maximum number of forward passes",
 )

@@ -17,7 +17,7 @@ def audit(
     pad: int | None = None,
     optimizer: Optimizer | Iterable[Optimizer] | None = None,
     loss: Callable[[Any], Any] | None = None,
-    forwards: int = 10,
+    forwards: int = 12,
 ) -> Audit:
     """Look for bugs that no error tells of: does the model see the future, its padding, its neighbours; does all of it learn?
 

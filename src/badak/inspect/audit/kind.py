@@ -171,7 +171,26 @@ def _crossed(looked: dict[str, int], sides: list) -> list[str] | None:
     return None
 
 
+def _two_series(batch: Batch, shown: Shown) -> Kind | None:
+    """A series of numbers that asks another one, and hides what follows, or is compared with itself one further."""
+    axis = 1 - batch.batch_axis
+    known = [name for name, leaf in batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3]
+    for queries, keys in shown.sides:
+        source, text = ([name for name in known if name in each] for each in (keys, queries - keys))
+        if not source or not text:
+            continue
+        x = batch.leaves[text[0]].array
+        length = x.shape[axis]
+        hides = any(_hides(seen.keep) for seen in shown.attentions if seen.keep.shape[-2:] == (length, length))
+        further = any(one_further(y, x[..., : y.shape[-1]], batch.batch_axis) for y in shown.labels if y.ndim == 3)
+        if length > 2 and (hides or length in shown.triangles or further):
+            return Kind("encoder-decoder", tr("it reads {} and answers {}", source[0], text[0]), text[0], source[0])
+    return None
+
+
 def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
+    if said in (None, "encoder-decoder") and (two := _two_series(batch, shown)):
+        return two
     name = next((n for n, leaf in batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim > 1), None)
     name = name or next(iter(batch.leaves))
     x = batch.leaves[name].array

@@ -185,26 +185,37 @@ def filled_up(batch: Batch, texts: list[str], pad: dict[str, int]) -> Batch:
     return batch.with_(changed)
 
 
-def hidden_ends(subject: "Subject") -> Iterator[tuple[str, np.ndarray]]:
-    """(name, (B, S), True where hidden) of each series of numbers (B, S, F), (B, S, T, F) or (S, B, F), whose ends a mask of the
-    batch, or lengths (B,), hide."""
+def hidden_ends(subject: "Subject") -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """(name, (B, S), the same as wide as the series; True where hidden) of each series of numbers (B, S, F), (B, S, T, F),
+    (S, B, F) or (B, F, S), whose ends a mask of the batch, or lengths (B,), hide."""
     axis = subject.batch.batch_axis
     for name, leaf in subject.batch.leaves.items():
-        if leaf.array.dtype.kind != "f" or leaf.array.ndim < 3 or axis and leaf.array.ndim > 3:
+        x = leaf.array
+        if x.dtype.kind != "f" or x.ndim < 3 or axis and x.ndim > 3:
             continue
-        rows, longest = leaf.array.shape[axis], leaf.array.shape[1 - axis]
-        for other in subject.batch.leaves.values():
-            m = other.array
-            if other.name in subject.texts or m.dtype.kind not in "biu":
-                continue
-            if m.shape == (rows,) and m.dtype.kind != "b" and m.max() == longest > m.min() > 0:
-                yield name, np.arange(longest) >= m[:, None]
-            if len(np.unique(m)) != 2:
-                continue
-            for mask in (m if m.shape == (rows, longest) else None, m.T if axis and m.shape == (longest, rows) else None):
-                for hidden in () if mask is None else (mask == mask.min(), mask == mask.max()):
-                    if at_one_end(hidden) and not hidden[:, 0].any():
-                        yield name, hidden
+        for hidden in ends_hidden(subject, x.shape[axis], x.shape[1 - axis]):
+            yield name, hidden, np.broadcast_to((hidden.T if axis else hidden).reshape(*x.shape[:2], *[1] * (x.ndim - 2)), x.shape)
+        if axis == 0 and x.ndim == 3 and x.shape[1] != x.shape[2]:
+            yield from (
+                (name, hidden, np.broadcast_to(hidden[:, None], x.shape)) for hidden in ends_hidden(subject, len(x), x.shape[2])
+            )
+
+
+def ends_hidden(subject: "Subject", rows: int, longest: int) -> Iterator[np.ndarray]:
+    """(B, S), True where a mask of the batch, or lengths (B,), hide the ends of so many rows of so many places."""
+    for other in subject.batch.leaves.values():
+        m = other.array
+        if other.name in subject.texts or m.dtype.kind not in "biu":
+            continue
+        if m.shape == (rows,) and m.dtype.kind != "b" and m.max() == longest > m.min() > 0:
+            yield np.arange(longest) >= m[:, None]
+        if len(np.unique(m)) != 2:
+            continue
+        turned = m.T if subject.batch.batch_axis and m.shape == (longest, rows) else None
+        for mask in (m if m.shape == (rows, longest) else None, turned):
+            for hidden in () if mask is None else (mask == mask.min(), mask == mask.max()):
+                if at_one_end(hidden) and not hidden[:, 0].any():
+                    yield hidden
 
 
 STRIDES = (2, 3, 4, 8)

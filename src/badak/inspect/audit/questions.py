@@ -24,7 +24,7 @@ def ask_all(
     started = perf_counter()
     given = checked(model, kind, optimizer)
     if not isinstance(forwards, int) or forwards < 1:
-        raise ArgumentError(tr("audit: forwards={!r} allows for none", forwards), "forwards=10")
+        raise ArgumentError(tr("audit: forwards={!r} allows for none", forwards), "forwards=12")
     if pad is not None and not isinstance(pad, int):
         raise ArgumentTypeError(tr("audit: pad={!r} is no id", pad), "pad=0, the id that fills texts up")
     if lost := unregistered(model):

@@ -158,7 +158,7 @@ def build():
     for row, n in enumerate((0, 4, 2, 6)):  # padding in front
         input_ids[row, :n] = config.pad_token_id
         attention_mask[row, :n] = 0
-    labels = input_ids.masked_fill(attention_mask == 0, -100)
+    labels = input_ids.masked_fill(attention_mask.cumsum(-1) <= 1, -100)  # padding, and what padding would answer
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-5)
     batch = {"input_ids": input_ids, "attention_mask": attention_mask, "labels": labels}
     return {"model": model, "batch": batch, "optimizer": optimizer}

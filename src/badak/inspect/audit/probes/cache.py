@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.core.errors import tr
-from badak.inspect.audit.batch import TARGET_NAMES, Batch
+from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import Begin, begins
 from badak.inspect.audit.past import past_name, past_of
@@ -35,9 +35,11 @@ class Cache:
             raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
         if subject.leaks_future:
             raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
-        name, whole_batch = subject.kind.text, subject.batch
+        name, whole_batch, masks = subject.kind.text, subject.batch, list[str]()
         if subject.texts and subject.length() > 2 and (other := reads_labels(subject)):
             name, whole_batch = other[0], other[1]
+        elif takes and (alone := without_labels(subject)):
+            whole_batch, masks = alone
         elif not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
             raise NotApplicable(tr("the batch is more than one text of two tokens"))
         subject.afford(2)
@@ -48,16 +50,17 @@ class Cache:
         full = np.logical_not(np.asarray(padding.any(axis=1)))
         if not full.any():
             raise NotApplicable(tr("every row has padding"))
-        reference = subject.reference if whole_batch is subject.batch else subject.forward(whole_batch)
+        reference = subject.reference if name == own_text else subject.forward(whole_batch)
         flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
         given: dict = {"cache": KeyValueCache(own, length)} if own else flag
         for part in (ids[:, :-1], ids[:, -1:]):
-            batch = whole_batch.with_({name: subject.placed(part)})
+            cut = {each: whole_batch.leaves[each].array[:, :-1] for each in masks} if len(part[0]) == length - 1 > 1 else {}
+            batch = whole_batch.with_({name: subject.placed(part), **cut})
             batch.kwargs = {**batch.kwargs, **given}
             try:
                 last = subject.forward(batch)
             except NotApplicable as why:
-                if takes not in given or own:
+                if takes not in given or own or masks:
                     raise
                 where = getattr(why.__cause__, "badak_module", "")
                 return [Finding("cache", where, tr("with the {} that it gave itself, {}", takes, why), FIX)]
@@ -89,6 +92,19 @@ def scores(subject: Subject, outputs: list[np.ndarray]) -> np.ndarray:
     if at < len(outputs) and outputs[at].shape[-1:] == like.shape[-1:]:
         return outputs[at]
     return next((y for y in outputs if y.ndim == like.ndim and y.shape[-1] == like.shape[-1]), outputs[0])
+
+
+def without_labels(subject: Subject) -> tuple[Batch, list[str]] | None:
+    """A batch of one text without the labels next to it, and the masks over its places; None where it holds no such, or more."""
+    text, batch = subject.kind.text, subject.batch
+    optional = {n for n, p in inspect.signature(subject.model.forward).parameters.items() if p.default is None}
+    labels = [name for name in batch.leaves if name in batch.kwargs and name in LABEL_NAMES and name in optional]
+    masks = [name for name in batch.leaves if name != text and name not in labels]
+    over = all(subject.ids(text).shape == (x := batch.leaves[name].array).shape and set(np.unique(x)) <= {0, 1} for name in masks)
+    if subject.texts != [text] or batch.batch_axis or subject.length() < 3 or not over or not (labels or masks):
+        return None
+    kwargs = {name: x for name, x in batch.kwargs.items() if name not in labels}
+    return Batch.of(subject.model, (batch.args, kwargs)), masks
 
 
 NEW = 3  # tokens that a model writes

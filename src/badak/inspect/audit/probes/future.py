@@ -7,10 +7,10 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
-from badak.inspect.audit.compare import along, before, same
+from badak.inspect.audit.compare import along, before, real, same
 from badak.inspect.audit.graph import Ran, mixers
 from badak.inspect.audit.kind import UNKNOWN, part_of
-from badak.inspect.audit.localize import Begin, begins, but_totals, judged
+from badak.inspect.audit.localize import Begin, Clean, begins, but_totals, judged
 from badak.inspect.audit.probes.laid_out import other_layout
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -32,17 +32,17 @@ class FutureLeak:
         length = subject.length()
         if length < 2:
             raise NotApplicable(tr("the text has one position"))
-        places = subject.places[subject.kind.text]
         name = subject.kind.text
         since = answered_from(subject)
         middle = since + (length - since) // 2 + int(subject.rng.integers(0, max(1, (length - since) // 4)))
         watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
         subject.moves_within = moved_within(subject, watch.outputs, middle)
-        if (shift := wrong_shift(subject)) is not None:
+        shift = 0 if series_read(subject) else wrong_shift(subject)
+        if shift is not None:
             subject.leaks_future = True
             cause = tr("its loss compares the answer at each place with the token of {} that it {}", name, WRONG[shift])
             return [Finding("future", "", cause, SHIFT)]
-        clean = partial(before, t=middle, places=places, rows=subject.rows, tolerance=subject.rounding)
+        clean = nothing_before(subject, middle)
         if not subject.clean(watch, clean):
             subject.leaks_future = True
             return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
@@ -50,7 +50,7 @@ class FutureLeak:
         last = length - 1
         batch = subject.batch.with_({name: changed(subject, name, last)})
         outputs = subject.plain(batch)
-        clean = partial(before, t=last, places=places, rows=subject.rows, tolerance=subject.rounding)
+        clean = nothing_before(subject, last)
         if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
             subject.leaks_future = True
             begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
@@ -83,6 +83,22 @@ class FutureLeak:
         cause = tr("the first token that its loss asks for changes the answer that it is compared with, in {} of {} rows",
                    len(known), len(first))  # fmt: skip
         return [Finding("future", "", cause, BEGINNING)]
+
+
+def nothing_before(subject: Subject, t: int) -> Clean:
+    """What asks whether nothing before a place differs, but at padding in front, which may see what it likes."""
+    name, rows, tolerance = subject.kind.text, subject.rows, subject.rounding
+    places, padding = subject.places[name], subject.padding.get(name)
+    clean = partial(before, t=t, places=places, rows=rows, tolerance=tolerance)
+    if padding is None or not padding[:, 0].any():
+        return clean
+    but = partial(real, paddings=places.masks(padding | (np.arange(padding.shape[1]) >= t)), tolerance=tolerance)
+
+    def but_padding(a: np.ndarray, b: np.ndarray) -> bool | None:
+        word = clean(a, b)
+        return but(a, b) if word is False else word
+
+    return but_padding
 
 
 def answered_from(subject: Subject) -> int:
@@ -210,6 +226,14 @@ def wrong_shift(subject: Subject) -> int | None:
                 less = int(subject.moves_within)  # it reads the token before there
                 seen += [next((shift for shift in (1, *WRONG) if agrees(read, labels, rows, at, shift - less)), 1)]
     return seen[0] if seen and 1 not in seen else None
+
+
+def series_read(subject: Subject) -> bool:
+    """Whether a loss compares what is made of a series of numbers with these numbers as they are."""
+    x = subject.batch.leaves[subject.kind.text].array
+    asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
+    alike = [y for y in asked if y is not None and y.dtype.kind == x.dtype.kind == "f" and y.ndim == x.ndim == 3]
+    return any(y.shape[:2] == x.shape[:2] and np.array_equal(y, x[..., : y.shape[-1]]) for y in alike)
 
 
 WRONG = {0: tr("reads at that place"), -1: tr("read before that place"), 2: tr("reads two places on, and never with the next")}

@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
-from badak.inspect.audit.graph import Ran, in_turn, through
+from badak.inspect.audit.graph import Ran, in_turn, readers, through
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.past import states_in
 from badak.inspect.audit.report import Finding
@@ -13,8 +13,12 @@ from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.nn.containers import ModuleList, Sequential
 from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
+from badak.ops.arithmetic import Add
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv
+from badak.ops.linear import Linear as Product
+from badak.ops.select import MaskedFill, Where
+from badak.ops.softmax import Softmax
 from badak.tensor import Tensor
 
 
@@ -50,6 +54,7 @@ class NoGradient:
             or tied_but_cut(subject, trainable)
             or idle_outputs(subject, trainable)
             or idle_rows(subject, trainable)
+            or idle_answers(subject, trainable)
             or side_by_side(subject)
             or unread(subject, trainable)
         )
@@ -189,6 +194,25 @@ def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
                 )
                 break
     return found
+
+
+def idle_answers(subject: Subject, trainable: dict) -> list[Finding]:
+    """Maps of two or three numbers for each place, as for start and end, one of which the loss does not ask for."""
+    graph, consumers = subject.reference, subject.reference.consumers()
+    for run in graph.runs if subject.loss is not None else ():
+        name = next((each for each in run.parameters if each is not None), "")
+        p = trainable.get(name)
+        if run.op is not Product or p is None or p.grad is None or len(p) not in (2, 3):
+            continue
+        idle = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
+        if idle.any() and not idle.all() and all(each.op in ANSWERS for each in readers(run, consumers)):
+            which = int(idle.argmax()) + 1
+            cause = tr("answer {} of {} that {} gives gets no gradient: the loss does not ask for it", which, len(p), run.path)
+            return [Finding("gradients", run.path, cause, tr("ask for each in the loss, or make the layer smaller"))]
+    return []
+
+
+ANSWERS = (MaskedFill, Where, Add, Softmax)  # between a map and a loss, none of which takes a gradient away whole
 
 
 def idle_rows(subject: Subject, trainable: dict) -> list[Finding]:

@@ -35,7 +35,7 @@ def compared(subject: Subject) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndar
     twins = {loss.number: loss.inputs[0] for loss in given_losses(other)} if other is not None else {}
     within = [(*loss.inputs[:2], twins.get(loss.number)) for loss in given_losses(subject.reference)]
     later = asked_by(subject.loss, other).scores if subject.loss is not None and other is not None else []
-    asked = zip(subject.asked.scores, subject.asked.labels, later or [None] * len(subject.asked.scores))
+    asked = zip(subject.asked.scores, subject.asked.labels, [*later, *[None] * (len(subject.asked.scores) - len(later))])
     for scores, labels, changed in (*within, *asked):
         if scores is None or labels is None or labels.dtype.kind not in "iu" or scores.ndim < 2:
             continue
@@ -72,17 +72,11 @@ def rows_first(scores: np.ndarray, changed: np.ndarray, subject: Subject) -> boo
 
 def labels_laid(labels: np.ndarray, subject: Subject, rows: bool) -> str:
     """What labels are, where the places of a row stand one after the other in them (rows), or the rows of a place; else ""."""
-    axis = subject.batch.batch_axis
-    if (axis == 0) != rows:
-        return ""
     for name, leaf in subject.batch.leaves.items():
-        x = leaf.array
-        if leaf.integer and x.ndim == 2 and min(x.shape) > 1 and x.shape[axis] == subject.rows:
-            if (
-                x.size == labels.size
-                and np.array_equal(x.ravel(), labels)
-                or name in subject.texts
-                and one_further(labels, x, axis)
-            ):
-                return name
+        if not leaf.integer or leaf.array.ndim != 2 or min(leaf.array.shape) < 2:
+            continue
+        x = leaf.array if rows == (subject.batch.batch_axis == 0) else leaf.array.T
+        given = x.size == labels.size and np.array_equal(x.ravel(), labels)
+        if given or name in subject.texts and one_further(labels, x, 0 if rows else 1):
+            return name
     return ""

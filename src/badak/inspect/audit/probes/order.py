@@ -73,9 +73,9 @@ class Order:
             return [Finding("order", where_positions_are_lost(subject, subject.kind.text), cause, fix)]
         if text := blind_to_order(subject):
             return [lost(subject, text, tr("its first attention gives the same behind them"))]
-        alone = subject.kind.source and not any(own(each, subject.kind.text) for each in mixers(subject.reference))
+        by_itself = subject.texts and any(own(each, subject.kind.text) for each in mixers(subject.reference))
         several = self.moved(subject, subject.kind.source or subject.kind.text)
-        return several or (self.moved(subject, subject.kind.text) if alone else [])  # a decoder without attention of its own
+        return several or (self.moved(subject, subject.kind.text) if subject.kind.source and not by_itself else [])
 
     def moved(self, subject: Subject, name: str) -> list[Finding]:
         """What is found with the tokens, or the patches, in another order."""
@@ -91,7 +91,7 @@ class Order:
             if len(places) < 2:
                 raise NotApplicable(tr("no two tokens could be swapped"))
             batch, move = swapped(subject, name, places)
-        elif subject.causal and len(shape) == 3:
+        elif subject.causal and len(shape) == 3 and name == subject.kind.text:
             batch, move = series(subject, name)
             watch = subject.facts(batch)
             if blind(subject, watch, name, move, None):

@@ -29,8 +29,10 @@ class PaddingLeak:
     def ask(self, subject: Subject) -> list[Finding]:
         masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
         if not masks:
-            if (found := self.of_series(subject) or self.nested(subject)) is not None:
-                return found
+            series = self.of_series(subject)
+            nested = series or self.nested(subject)
+            if series is not None or nested is not None:
+                return nested or []
             raise NotApplicable(
                 tr("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some"), moot=True
             )
@@ -49,9 +51,8 @@ class PaddingLeak:
     def of_series(self, subject: Subject) -> list[Finding] | None:
         """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
         asked = False
-        for name, hidden in hidden_ends(subject):
+        for name, hidden, where in hidden_ends(subject):
             clean = partial(real, paddings=[hidden, *fewer_places(hidden)])
-            where = hidden if subject.batch.batch_axis == 0 else hidden.T
             try:
                 watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(where))}))
                 if subject.clean(watch, clean, moves=False):
@@ -167,8 +168,9 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
         x = leaf.array
         along = axis if x.shape[:2] == whole else 0
         x = np.take(x, rows, along) if x.ndim and x.shape[along] == subject.rows else x
-        if leaf.array.shape[:2] == whole and (which == name or which not in subject.texts):
-            x = np.take(x, range(longest - less), 1 - axis)
+        channels_first = which == name and leaf.array.shape[:2] != whole
+        if channels_first or leaf.array.shape[:2] == whole and (which == name or which not in subject.texts):
+            x = np.take(x, range(longest - less), 2 if channels_first else 1 - axis)
         cut[which] = np.ascontiguousarray(x)
     try:
         watch = subject.forward(subject.batch.with_(cut))

@@ -76,7 +76,7 @@ def unread_numbers(subject: Subject) -> list[Finding]:
     for name, x in subject.inputs.items() if not subject.broken else ():
         grad = None if x.grad is None else x.grad.to_dense()._array
         rows = subject.axis_of_rows(x._array)
-        if grad is None or not np.any(grad) or any(which == name for which, _ in hidden_ends(subject)):
+        if grad is None or not np.any(grad) or any(which == name for which, *_ in hidden_ends(subject)):
             continue
         for axis in (i for i in range(x.dim()) if i != rows and x.shape[i] > 1):
             idle = ~np.any(grad, axis=tuple(i for i in range(x.dim()) if i != axis))

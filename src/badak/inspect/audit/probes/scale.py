@@ -75,7 +75,7 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
     """The attentions whose queries and keys come from maps, and all of whose factors are known."""
     for run in graph.runs:
         if issubclass(run.op, Attention):
-            sides = before(*run.sources[:2], run.path)
+            sides = before(run.sources[0], run.sources[1], owner(graph, run.path))
             given = run.attributes.get("scale")
             if sides is not None and run.inputs[0] is not None:
                 width = run.inputs[0].shape[-1]
@@ -84,10 +84,17 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
                 yield Scaled(run.path, factors, width, free, unit(run.inputs[0]), others)
         elif run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
             behind, free = between(run, product)
-            sides = None if len(summands(run)) > 1 else before(*product.sources[:2], run.path)
+            sides = None if len(summands(run)) > 1 else before(product.sources[0], product.sources[1], owner(graph, run.path))
             if behind is not None and sides is not None:
                 width, alike = contracted(product), any(map(unit, product.inputs[:2]))
                 yield Scaled(run.path, [*sides[0], *behind], width, free, alike, sizes(run.output.shape, width, sides[1]))
+
+
+def owner(graph: Graph, path: str) -> str:
+    """The module in which the maps of an attention stand: that which calls it, where its own has no parameters."""
+    while path and not any(True for _ in graph.model.get_submodule(path).parameters()):
+        path = path.rpartition(".")[0]
+    return path
 
 
 def sizes(shape: tuple, width: int, read: int) -> tuple[int, ...]:
