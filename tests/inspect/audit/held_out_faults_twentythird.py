@@ -4,7 +4,7 @@
 EDITS: dict[str, list[tuple]] = {
     "rnntranslate": [
         ("not packed", "padding", "encoder", "self.rnn(packed)", "self.rnn(embedded)"),
-        ("lengths sorted alone", "positions padding", "encoder", "pack_padded_sequence(embedded, src_len,", "pack_padded_sequence(embedded, src_len.sort(descending=True)[0],"),
+        ("lengths sorted alone", "batch positions padding", "encoder", "pack_padded_sequence(embedded, src_len,", "pack_padded_sequence(embedded, src_len.sort(descending=True)[0],"),
         ("state not handed on", "tokens gradients", "", "self.rnn(embedded, (hidden, cell))", "self.rnn(embedded)"),
         ("state detached", "gradients", "encoder", "self.decoder(trg[:, :-1], hidden, cell)", "self.decoder(trg[:, :-1], hidden.detach(), cell.detach())"),
         ("answers read", "future", "", "self.decoder(trg[:, :-1], hidden, cell)", "self.decoder(trg[:, 1:], hidden, cell)"),
@@ -102,7 +102,7 @@ EDITS: dict[str, list[tuple]] = {
         ("dropout in eval", "random", "", "output = self.dropout(output)", "output = nn.functional.dropout(output, 0.1)"),
         ("letters detached", "gradients", "letters", "self.letters(line)), dim=2)", "self.letters(line).detach()), dim=2)"),
         ("target along the other axis", "future", "", "target.reshape(-1)", "target.t().reshape(-1)"),
-        ("read from behind", "future", "gru", "self.gru(x, hidden)", "self.gru(x.flip(0), hidden)"),
+        ("read from behind", "future", "", "self.gru(x, hidden)", "self.gru(x.flip(0), hidden)"),
         ("optimizer of the gru", "optimizers", "", "torch.optim.Adam(rnn.parameters()", "torch.optim.Adam(rnn.gru.parameters()"),
     ],
 }  # fmt: skip

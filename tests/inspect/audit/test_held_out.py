@@ -247,6 +247,10 @@ MISSED_ONCE = [
     ("electricity", "target without positions"),
     ("keywordspot", "silence convolved"),  # channels before places
     ("keywordspot", "divided by all frames"),
+    ("rnntranslate", "not packed"),  # states that the decoder reads
+    ("multichoice", "no residual ff"),  # ids with three axes
+    ("chatsft", "classes by reshape"),  # scores of some of the places
+    ("bartsum", "residual not renewed"),  # an attention behind another one
 ]
 ALARMED_ONCE = [  # sound ones of which something was said
     "packedmlm",  # places that are not the same in each row
@@ -257,6 +261,7 @@ ALARMED_ONCE = [  # sound ones of which something was said
     "relbert",  # which side a distance is of is a triangle
     "packedlstm",  # states as wide as the batch has tokens
     "hfgpt",  # padding in front sees what it likes
+    "namegru",  # a number for each row next to a text with time first
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

@@ -117,7 +117,7 @@ def neighbours_changed(subject: Subject) -> Neighbours:
         )
         kinds = numbers_of_rows(subject, leaf.array) or asked or beside_a_text(subject, leaf.array)
         if name not in changed and leaf.integer and kinds:
-            changed[name] = others_moved(leaf.array, subject.batch.batch_axis, row)
+            changed[name] = others_moved(leaf.array, min(subject.batch.batch_axis, leaf.array.ndim - 1), row)
     twin = _twin(subject, changed, row)
     turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None
     if turned is not None:

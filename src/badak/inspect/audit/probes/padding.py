@@ -214,8 +214,11 @@ def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
         lambda clean, a, b: None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b),
         clean,
     )
-    found = begins(subject.reference.calls, watch.calls, apart)
-    return found if found.path else begins(subject.reference.calls, watch.calls, clean)
+    found, whole = (begins(subject.reference.calls, watch.calls, judge) for judge in (apart, clean))
+    twins = match(subject.reference.calls, watch.calls)
+    reading = [(each, twins[each.index]) for each in subject.reference.calls if each.path == found.path and each.index in twins]
+    taken = any(apart(a, b) is None and not same(a, b) for each, twin in reading for a, b in zip(each.inputs, twin.inputs))
+    return found if found.path and not taken else whole
 
 
 def pinned(subject: Subject, masks: dict) -> bool:

@@ -26,9 +26,6 @@ from badak.ops.select import Dropout
 from badak.ops.softmax import Softmax
 
 FIX = tr("lead around it: x = x + f(norm(x))")
-DROPPED = tr(
-    "what the attention before it adds to the stream reaches the output through this map alone: its sum takes an older stream"
-)
 SUM_FIX = tr("add to what is newest: h = x + attention(norm(x)); h = h + mlp(norm(h))")
 MAPS = (Linear, AddMM, *PRODUCTS)
 NORMS = (norm.LayerNorm, norm.RMSNorm, norm.GroupNorm)
@@ -74,7 +71,7 @@ class Residual:
         free = {stack(part.path) for part in (*parts, *maps, *others) if part.path not in {**cut, **shut}}
         cut |= {path: part for path, part in shut.items() if stack(path) in free or part.normed and subject.texts}
         lone = [(part, n) for part, n in alone(graph, [*parts, *maps]) if part.path not in cut]
-        lost = {part.path: part for part in maps if part.path not in cut and drops_sum(part, parts, sink)}
+        lost = {part.path: part for part in (*maps, *parts) if part.path not in cut and drops_sum(part, parts, sink)}
         parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
         around = [part.path for part in (*parts, *maps) if part.path not in cut]
         if not around and len(parts) < 2 and not residual_sum(graph):
@@ -95,9 +92,15 @@ class Residual:
                 )
                 for path, part in cut.items()
             ]
-            + [Finding("residual", path, DROPPED, SUM_FIX) for path in lost]
+            + [dropped(part) for part in lost.values()]
             + [lonely(part, n) for part, n in lone]
         )
+
+
+def dropped(part: Part) -> Finding:
+    cause = tr("what the attention before adds to the stream reaches the output through this {} alone: its sum takes an older one",
+               part.what)  # fmt: skip
+    return Finding("residual", part.path, cause, SUM_FIX)
 
 
 def lonely(part: Part, others: int) -> Finding:
@@ -118,6 +121,8 @@ def roots_of(subject: Subject, graph: Graph) -> set[int]:
     first = [run for run in first if carries(run.output)]
     found = {run.number for run in first if run.reads & (floats if subject.texts else names)}
     sizes = {subject.vocabulary(name) for name in subject.texts}
+    if not subject.texts:  # ids with three axes, as of several choices
+        sizes = {max((look.vocabulary for look in graph.lookups if look.reads & names), default=0)}
     return found | {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}
 
 
@@ -184,12 +189,12 @@ def reached_without(part: Part, sink: Ran) -> set[int]:
 
 
 def drops_sum(part: Part, parts: list[Part], sink: Ran) -> bool:
-    """Whether the stream with the attention of its own block added, which this map reads, reaches the output through it alone."""
+    """Whether the stream with the attention before a part in its block added reaches the output through the part alone."""
     before = part.stream[0].inside()
     last = max(
         (each for each in parts if numbers(each.cores) & numbers(before)), key=lambda each: each.cores[0].number, default=None
     )
-    if last is None or not common(last.path, part.path):
+    if last is None or not common(last.path, part.path) or part.what == "attention" and block(last.path) != block(part.path):
         return False
     own = numbers(last.cores)
     sums = []
