@@ -43,6 +43,7 @@ KNOWN = {  # not found
     ("spant5", "both sides in one bucket"),
     ("segvit", "scale of the width"),  # with a bias that is learned
     ("latematch", "mask of the questions"),
+    ("filmrec", "positives not moved"),
     ("hfgpt", "padding counted in the places"),  # windows that are always as long count so, and mean it
     ("textunet", "no way around the attention"),
     ("intable", "rows of the test are context"),  # nothing says which rows may see which
@@ -251,6 +252,10 @@ MISSED_ONCE = [
     ("multichoice", "no residual ff"),  # ids with three axes
     ("chatsft", "classes by reshape"),  # scores of some of the places
     ("bartsum", "residual not renewed"),  # an attention behind another one
+    ("poetlstm", "letters not moved"),  # no table is asked, and answers are flat
+    ("poetlstm", "state not read"),
+    ("imagegpt", "pixels not moved"),  # the text is the label, and the model moves it
+    ("imagegpt", "one class for all"),  # named like a label
 ]
 ALARMED_ONCE = [  # sound ones of which something was said
     "packedmlm",  # places that are not the same in each row
@@ -262,6 +267,7 @@ ALARMED_ONCE = [  # sound ones of which something was said
     "packedlstm",  # states as wide as the batch has tokens
     "hfgpt",  # padding in front sees what it likes
     "namegru",  # a number for each row next to a text with time first
+    "poetlstm",  # a state for each row
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

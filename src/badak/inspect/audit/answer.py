@@ -15,6 +15,7 @@ from badak.inspect.audit.padding import triangular
 from badak.inspect.audit.watch import Call, Watch, tensors_in
 from badak.ops.arithmetic import Add, Mul, Sub
 from badak.ops.attention import Attention
+from badak.ops.concat import Cat
 from badak.ops.loss import MSE, NLL, CrossEntropy
 from badak.ops.select import MaskedFill, Where
 from badak.ops.triangular import Tril, Triu
@@ -104,6 +105,13 @@ def places_of(graph: Graph, length: int, texts: list[tuple[int, int]]) -> Places
         known[length] = max(whole)
     for n, first in texts:
         known.setdefault(n, first)
+    if set(texts) == {(length - 1, 0)}:  # what stands before a text without its last token moves it by one
+        moved = {length - 1: 0}
+        for run in graph.runs:
+            if run.op is Cat and run.output.ndim > 1:
+                for x in (x for x in run.inputs if x is not None and x.ndim == run.output.ndim):
+                    _joined(x, run.output, moved)
+        known[length] = moved.get(length, 0)
     for run in graph.runs:
         for x in run.inputs:
             if x is not None and x.dtype.kind == "f" and x.ndim == run.output.ndim > 1:

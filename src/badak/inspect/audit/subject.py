@@ -406,8 +406,9 @@ class Subject:
 
     def axis_of_rows(self, x: np.ndarray) -> int:
         """Along which axis rows of numbers stand: that of the text, or of the series, where there are as many."""
-        axis, wide = self.batch.batch_axis, x.dtype.kind == "f" and x.ndim > 2
-        return axis if wide and x.shape[axis] == self.rows else 0
+        state = bool(self.texts) and x.ndim == 3 and x.shape[0] != self.rows == x.shape[1]  # (layers, B, C)
+        axis = 1 if state else self.batch.batch_axis
+        return axis if x.dtype.kind == "f" and x.ndim > 2 and x.shape[axis] == self.rows else 0
 
     def _fill_up(self, pad: int | None) -> bool:
         """Make padding where the model knows what that is and the batch has none; whether it was made."""

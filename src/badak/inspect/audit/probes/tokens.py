@@ -122,6 +122,9 @@ def idle_inputs(subject: Subject) -> list[Finding]:
         if which in subject.texts and any(dy.any() and subject.text_of(ids) == which for ids, dy in subject.tables):
             continue
         if not read and any(word in which.lower() for word in LABEL_NAMES[:2]) and not given_losses(subject.reference):
+            asked = subject.asked.labels
+            if asked and not any(np.array_equal(y.ravel(), leaf.array.ravel()) for y in asked) and np.ptp(leaf.array):
+                found.append(Finding("tokens", "", tr("neither the model nor its loss reads {}", which), KEPT))
             continue  # it is for a loss elsewhere
         half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
         series = read and leaf.array.dtype.kind == "f" and leaf.array.ndim == 3
