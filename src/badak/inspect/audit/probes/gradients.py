@@ -162,9 +162,10 @@ def unread(subject: Subject, trainable: dict) -> list[Finding]:
 
 
 def learns_whole(run: Ran, trainable: dict) -> bool:
-    """Whether every row of its weight gets a gradient: a part that is written into another tensor is read there."""
+    """Whether its weight gets a gradient for each number that it gives: what is written into another tensor is read there."""
+    axis = 0 if run.op in (Product, Conv) else -1
     grads = [p.grad.to_dense()._array for name in run.parameters if (p := trainable.get(name)) is not None and p.grad is not None]
-    rows = [grad.reshape(len(grad), -1) for grad in grads if grad.ndim > 1]
+    rows = [np.moveaxis(grad, axis, 0).reshape(grad.shape[axis], -1) for grad in grads if grad.ndim > 1]
     return bool(rows) and all(each.any(axis=1).all() for each in rows)
 
 
