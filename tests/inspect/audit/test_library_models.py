@@ -67,3 +67,50 @@ def test_nothing_is_said_of_what_libraries_do(size):
     batch = {"input_ids": ids, "attention_mask": badak.ones_like(ids)}  # of a tokenizer that had nothing to fill up
     report = badak.audit(Reader(size), batch, kind="bidirectional")
     assert not report.findings, report
+
+
+class Grouped(nn.Module):
+    """Two queries for each key, scores times an attribute that is 1, and a table whose padding is 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.scaling = 1.0
+        self.word, self.head = nn.Embedding(V, 4 * D, padding_idx=0), nn.Linear(4 * D, V, bias=False)
+        self.q, self.k, self.v = (nn.Linear(4 * D, heads * D, bias=False) for heads in (4, 2, 2))
+
+    def forward(self, input_ids):
+        x = self.word(input_ids)
+        split = lambda x: x.unflatten(-1, (-1, D)).transpose(1, 2)
+        turn = lambda x: Attention.turned(self, x)
+        q, k, v = turn(split(self.q(x))), turn(split(self.k(x))), split(self.v(x))
+        k, v = (x.repeat_interleave(2, 1) for x in (k, v))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.scaling)
+        return self.head(x + y.transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_keys_of_fewer_heads_are_turned_as_queries_are_where_rows_end_in_padding(seed):
+    badak.manual_seed(seed)
+    report = badak.audit(Grouped(), badak.randint(1, V, (4, 12)))
+    assert not report.findings and "rotary" in report.sound and "scale" in report.sound, report
+
+
+class Sounds(nn.Module):
+    """Takes labels that it does not read, as of a loss that is not asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.read, self.qkv, self.head = nn.Linear(6, C), nn.Linear(C, 3 * C), nn.Linear(C, V)
+
+    def forward(self, sounds, labels=None):
+        x = self.read(sounds)
+        x = x + badak.linspace(0, 1, x.shape[1])[:, None]
+        q, k, v = (each.unflatten(-1, (H, -1)).transpose(1, 2) for each in self.qkv(x).chunk(3, -1))
+        return self.head(x + F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+def test_labels_next_to_sounds_are_no_text():
+    badak.manual_seed(0)
+    batch = {"sounds": badak.randn(4, 10, 6), "labels": badak.randint(1, V, (4, 5))}
+    report = badak.audit(Sounds(), batch)
+    assert not report.findings and report.kind == "image", report

@@ -28,6 +28,8 @@ class Kind(NamedTuple):
 def texts_of(batch: Batch, lookups: list[Lookup] = ()) -> list[str]:  # type: ignore[assignment]
     """The names of integer tensors that are looked up in tables; before that is known, those that look like texts."""
     flat = _flat(batch)
+    if any(leaf.array.dtype.kind == "f" and leaf.array.ndim > 1 for leaf in batch.leaves.values()):  # what numbers are answered by
+        flat = [name for name in flat if name.lower() not in LABEL_NAMES]
     if not lookups:
         return [n for n in flat if not _is_label(n, flat)]
     looked = looked_up(batch, lookups)

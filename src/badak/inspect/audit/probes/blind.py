@@ -36,7 +36,11 @@ class BlindRows:
 
 
 def real_queries(subject: Subject, blind: np.ndarray) -> np.ndarray:
-    """Those of (B, ..., T) that are no padding."""
+    """Those of (B, ..., T) that are no padding, nor behind the end of a text that the model fills up to whole windows."""
+    if subject.texts and blind.ndim == 3 and blind.shape[0] == subject.rows and subject.length() < blind.shape[1] != blind.shape[2]:
+        padding = subject.padding.get(subject.kind.text, np.zeros((subject.rows, subject.length()), bool))
+        behind = np.ones((subject.rows, blind.shape[1] - subject.length()), bool)
+        return blind & ~np.concatenate([padding, behind], axis=1)[..., None]  # (B, T, H)
     for padding in subject.padding.values():
         if blind.ndim >= 2 and (blind.shape[0], blind.shape[-1]) == padding.shape:
             blind = blind & ~padding.reshape(padding.shape[0], *([1] * (blind.ndim - 2)), padding.shape[1])

@@ -11,6 +11,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
 from badak.nn.containers import ModuleList, Sequential
+from badak.nn.conv import _ConvNd
 from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
 from badak.ops.arithmetic import Add
@@ -221,7 +222,9 @@ def idle_rows(subject: Subject, trainable: dict) -> list[Finding]:
     modules = dict(subject.model.named_modules())
     for name, p in trainable.items():
         path = _owner(name)
-        asked = isinstance(modules[path], Embedding | Linear) or any(p._array is look.table for look in subject.reference.lookups)
+        asked = isinstance(modules[path], Embedding | Linear | _ConvNd) or any(
+            p._array is look.table for look in subject.reference.lookups
+        )
         if asked or p.dim() < 2 or len(p) not in (2, 3) or p.grad is None:
             continue
         idle = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
@@ -334,7 +337,7 @@ def _weights(subject: Subject, y: Tensor) -> Tensor:
 
 def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
     """Modules that are called, all of whose parameters have gradients of zero; a note, where that is not all of one."""
-    zero = [name for name, p in trainable.items() if p.grad is not None and not np.any(p.grad.to_dense()._array)]
+    zero = [name for name, p in trainable.items() if p.numel() and p.grad is not None and not np.any(p.grad.to_dense()._array)]
     matrices = [name for name in zero if trainable[name].dim() > 1]
     if matrices:
         subject.notes.append(

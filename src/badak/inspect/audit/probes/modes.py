@@ -30,6 +30,8 @@ class Modes:
         assert pair is not None
         inside = max((change(a, b) for a, b in zip(pair[0].outputs, pair[1].outputs)), default=np.inf)
         largest = max((change(a, b) for a, b in zip(subject.reference.outputs, other.outputs)), default=0.0)
+        if inside <= ROUNDING and largest <= ROUNDING:  # more of it, such as what the next forward takes
+            return []
         what = tr("train mode (p = 0) and eval mode") if by_mode else tr("a forward with gradients and one under no_grad")
         return [
             Finding(

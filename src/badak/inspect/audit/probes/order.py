@@ -23,7 +23,7 @@ from badak.ops.arithmetic import Add, Sub
 from badak.ops.attention import Attention
 from badak.ops.softmax import Softmax
 
-ALIKE = 1e-4
+ALIKE, SUMMED = 1e-4, 1e-5  # what another order of a sum explains is less: small weights make tokens count little
 EXPLAINS = {  # what makes another order give the same, or nearly, whatever is known of positions
     "future": tr("the model does not see what came before"),
     "rotary": tr("positions are turned wrongly"),
@@ -243,7 +243,7 @@ def blind(subject: Subject, watch: Graph, name: str, move: np.ndarray, row: int 
         return False
     begin = last_moved(move) + 1 - subject.places[name].all[a.shape[-2]]
     a, b = (x.reshape(rows, -1, *x.shape[-2:])[slice(None) if row is None else row][..., begin:, :] for x in (a, b))
-    return bool(a.size) and change(a, b) < ALIKE
+    return bool(a.size) and change(a, b) < SUMMED
 
 
 def own(mixer: Mixer, name: str) -> bool:

@@ -136,9 +136,10 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
     """(module, cause) of a table of positions that adds none: numbers named for them that are alike everywhere, of which no more
     than the first is read, or a table of distances that is asked for one alone."""
     graph, model = subject.reference, subject.model
+    words = {id(look.table) for look in graph.lookups if look.reads}  # of which one may fill up what is behind a text
     for look in graph.lookups:
         square = look.indices.ndim > 1 and look.indices.shape[-1] == look.indices.shape[-2] > 2
-        if square and not look.reads and np.ptp(look.indices) == 0 and look.vocabulary > 2:
+        if square and not look.reads and np.ptp(look.indices) == 0 and look.vocabulary > 2 and id(look.table) not in words:
             return look.path, tr(
                 "its {} rows are asked for row {} alone, of each two places", look.vocabulary, look.indices.flat[0]
             )

@@ -40,6 +40,7 @@ class Turned(NamedTuple):
     last: Turn
     beside: Turn
     order: np.ndarray
+    end: int  # the last position
 
 
 class Rotary:
@@ -91,8 +92,13 @@ def scores_with_heads(subject: Subject) -> Iterator[tuple[str, Any]]:
 
 
 def both_turned(asked: Any, rows: np.ndarray) -> tuple:
-    """How queries, and keys, are turned; None for what is not."""
-    return turned(asked.q, in_heads(asked.queries), rows), turned(asked.k, in_heads(asked.keys), rows)
+    """How queries, and keys, are turned, at the same positions; None for what is not."""
+    sides = (asked.q, in_heads(asked.queries)), (asked.k, in_heads(asked.keys))
+    both = tuple(turned(*side, rows) for side in sides)
+    if None in both or both[0].end == both[1].end:  # type: ignore[union-attr]
+        return both
+    until = min(each.end for each in both) + 1  # type: ignore[union-attr]
+    return tuple(turned(*side, rows, until) for side in sides)  # padding leaves fewer heads of keys than of queries to tell by
 
 
 def in_heads(x: np.ndarray) -> np.ndarray:
@@ -165,7 +171,7 @@ def wrong(subject: Subject, path: str, q: Turned, k: Turned, made: Ran) -> tuple
     """(what is wrong, numbers) of the turns of queries and keys at two positions; None where nothing is."""
     if not np.array_equal(q.order, k.order):
         return "the numbers of queries and those of keys are laid out in another order, so that others meet", {}
-    for which, (first, last, beside, _) in (("queries", q), ("keys", k)):
+    for which, (first, last, beside, *_) in (("queries", q), ("keys", k)):
         moving = ~last.still
         for turn in (first, beside, last):
             if not rotation(turn, moving):
@@ -215,22 +221,22 @@ def says(subject: Subject, path: str, turned: int, size: int) -> bool:
     return False
 
 
-def turned(made: Ran, now: np.ndarray, rows: np.ndarray) -> Turned | None:
+def turned(made: Ran, now: np.ndarray, rows: np.ndarray, until: int | None = None) -> Turned | None:
     """How the queries, or keys, of some rows were turned at the second and at the last position; None where they were not."""
     if now.shape[2] < 3 or now.dtype.kind != "f":
         return None
     end = now.astype(np.float64)
     for each in unturned(made, end, rows):
-        if (fit := compared(each, end[some_of(rows, end)])) is not None:
+        if (fit := compared(each, end[some_of(rows, end)], until)) is not None:
             return fit
-    return of_parts(made, end, rows)
+    return of_parts(made, end, rows, until)
 
 
 def some_of(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     return rows if len(x) > rows[-1] else np.arange(len(x))
 
 
-def of_parts(made: Ran, end: np.ndarray, rows: np.ndarray) -> Turned | None:
+def of_parts(made: Ran, end: np.ndarray, rows: np.ndarray, until: int | None) -> Turned | None:
     """The same where parts of a head are made apart, and put next to each other."""
     some, whole, old = some_of(rows, end), through(made), []
     if whole is None or not joined(whole):
@@ -239,8 +245,8 @@ def of_parts(made: Ran, end: np.ndarray, rows: np.ndarray) -> Turned | None:
     for source, first, last in zip(whole.sources, at, at[1:]):
         part = end[some][..., first:last]
         every = unturned(source, end[..., first:last], rows) if source is not None else iter(())
-        old.append(next((x for x in every if compared(x, part) is not None), part))
-    return compared(np.concatenate(old, axis=-1), end[some])
+        old.append(next((x for x in every if compared(x, part, until) is not None), part))
+    return compared(np.concatenate(old, axis=-1), end[some], until)
 
 
 def joined(run: Ran) -> bool:
@@ -269,8 +275,9 @@ def widened(x: np.ndarray, times: int) -> list[np.ndarray]:
     return [np.repeat(each, times, axis=1).reshape(len(x), -1, *x.shape[2:]) for each in parts] or [x]
 
 
-def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
+def compared(x: np.ndarray, y: np.ndarray, until: int | None = None) -> Turned | None:
     """The turns from x to y, if they are alike at position 0 (but for a factor, and another order) and not behind it."""
+    x, y = x[:, :, :until], y[:, :, :until]
     order = laid_out(x[:, :, 0], y[:, :, 0])
     if order is None:
         return None
@@ -290,7 +297,7 @@ def compared(x: np.ndarray, y: np.ndarray) -> Turned | None:
         return None
     end = int(np.flatnonzero(moved & several)[-1])
     first, beside, last = (turn_at(x[:, :, t] * factor, y[:, :, t]) for t in (1, max(1, end - 1) if several[end - 1] else 1, end))
-    return Turned(first, last, beside, order)
+    return Turned(first, last, beside, order, end)
 
 
 def laid_out(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:

@@ -1,5 +1,6 @@
 """Scale: scores of queries and keys grow with the width of a head; they are divided by its root, once."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from badak.ops.softmax import Softmax
 
 FIX = tr("scores = q @ k.transpose(-2, -1) / math.sqrt(D), with D the width of a head; or F.scaled_dot_product_attention(q, k, v)")
 ONE = 1e-3  # how near a factor is to another
+SCALES = re.compile(r"scal|multiplier|temperature")
 NARROW = 4  # heads for which it hardly matters
 KEPT = (Add, Sub, MaskedFill, Where, Dropout, Tanh, Shift, Neg, Cat)
 
@@ -31,6 +33,7 @@ class Scaled(NamedTuple):
     width: int
     free: bool  # whether a bias that is learned is added, as in T5, which divides nothing
     unit: bool  # whether vectors have length 1
+    meant: bool = False  # whether an attribute of its module says that they are multiplied by 1
     others: tuple[int, ...] = ()  # what else there is as many of: the width of all heads, places, rows
 
     @property
@@ -58,7 +61,7 @@ def wrong(each: Scaled, without: bool) -> str:
         return ""
     root = each.width**-0.5
     if not each.factors or abs(each.factor - 1) < ONE:
-        if without or each.free:
+        if without or each.free or each.meant:
             return ""
         return tr("queries and keys of {} numbers are multiplied, and nothing divides their scores by its root", each.width)
     if each.factor > 1:
@@ -81,13 +84,20 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
                 width = run.inputs[0].shape[-1]
                 factors = [*sides[0], width**-0.5 if given is None else float(given)]
                 free, others = learned(run.sources[4], run.parameters[4]), sizes(run.output.shape, width, sides[1])
-                yield Scaled(run.path, factors, width, free, unit(run.inputs[0]), others)
+                yield Scaled(run.path, factors, width, free, unit(run.inputs[0]), meant(graph, run.path), others)
         elif run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
             behind, free = between(run, product)
             sides = None if len(summands(run)) > 1 else before(product.sources[0], product.sources[1], owner(graph, run.path))
             if behind is not None and sides is not None:
                 width, alike = contracted(product), any(map(unit, product.inputs[:2]))
-                yield Scaled(run.path, [*sides[0], *behind], width, free, alike, sizes(run.output.shape, width, sides[1]))
+                others = sizes(run.output.shape, width, sides[1])
+                yield Scaled(run.path, [*sides[0], *behind], width, free, alike, meant(graph, run.path), others)
+
+
+def meant(graph: Graph, path: str) -> bool:
+    """Whether an attribute of the module with the maps, named for a scale, is 1."""
+    held = vars(graph.model.get_submodule(owner(graph, path)))
+    return any(SCALES.search(name) and type(value) in (int, float) and value == 1 for name, value in held.items())
 
 
 def owner(graph: Graph, path: str) -> str:
