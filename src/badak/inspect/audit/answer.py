@@ -109,8 +109,9 @@ def places_of(graph: Graph, length: int, texts: list[tuple[int, int]]) -> Places
         moved = {length - 1: 0}
         for run in graph.runs:
             if run.op is Cat and run.output.ndim > 1:
-                for x in (x for x in run.inputs if x is not None and x.ndim == run.output.ndim):
-                    _joined(x, run.output, moved)
+                for part in run.inputs:
+                    if part is not None and part.ndim == run.output.ndim:
+                        _joined(part, run.output, moved)
         known[length] = moved.get(length, 0)
     for run in graph.runs:
         for x in run.inputs:
