@@ -1,5 +1,7 @@
 """What models of libraries do, and small programs do not: of each, nothing is said."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import badak
@@ -70,11 +72,11 @@ def test_nothing_is_said_of_what_libraries_do(size):
 
 
 class Grouped(nn.Module):
-    """Two queries for each key, scores times an attribute that is 1, and a table whose padding is 0."""
+    """Two queries for each key, scores that a configuration multiplies by 1, and a table whose padding is 0."""
 
     def __init__(self):
         super().__init__()
-        self.scaling = 1.0
+        self.config = SimpleNamespace(attention_multiplier=1.0)
         self.word, self.head = nn.Embedding(V, 4 * D, padding_idx=0), nn.Linear(4 * D, V, bias=False)
         self.q, self.k, self.v = (nn.Linear(4 * D, heads * D, bias=False) for heads in (4, 2, 2))
 
@@ -84,7 +86,7 @@ class Grouped(nn.Module):
         turn = lambda x: Attention.turned(self, x)
         q, k, v = turn(split(self.q(x))), turn(split(self.k(x))), split(self.v(x))
         k, v = (x.repeat_interleave(2, 1) for x in (k, v))
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.scaling)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.config.attention_multiplier)
         return self.head(x + y.transpose(1, 2).flatten(2))
 
 

@@ -95,7 +95,7 @@ def both_turned(asked: Any, rows: np.ndarray) -> tuple:
     """How queries, and keys, are turned, at the same positions; None for what is not."""
     sides = (asked.q, in_heads(asked.queries)), (asked.k, in_heads(asked.keys))
     both = tuple(turned(*side, rows) for side in sides)
-    if None in both or both[0].end == both[1].end:  # type: ignore[union-attr]
+    if None in both or both[0].end == both[1].end or sides[0][1].shape[2] != sides[1][1].shape[2]:  # type: ignore[union-attr]
         return both
     until = min(each.end for each in both) + 1  # type: ignore[union-attr]
     return tuple(turned(*side, rows, until) for side in sides)  # padding leaves fewer heads of keys than of queries to tell by

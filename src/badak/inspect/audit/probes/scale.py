@@ -20,7 +20,7 @@ from badak.ops.softmax import Softmax
 
 FIX = tr("scores = q @ k.transpose(-2, -1) / math.sqrt(D), with D the width of a head; or F.scaled_dot_product_attention(q, k, v)")
 ONE = 1e-3  # how near a factor is to another
-SCALES = re.compile(r"scal|multiplier|temperature")
+SCALES = re.compile(r"att\w*(scal|multiplier)")
 NARROW = 4  # heads for which it hardly matters
 KEPT = (Add, Sub, MaskedFill, Where, Dropout, Tanh, Shift, Neg, Cat)
 
@@ -33,7 +33,7 @@ class Scaled(NamedTuple):
     width: int
     free: bool  # whether a bias that is learned is added, as in T5, which divides nothing
     unit: bool  # whether vectors have length 1
-    meant: bool = False  # whether an attribute of its module says that they are multiplied by 1
+    meant: bool = False  # whether a configuration says that they are multiplied by 1
     others: tuple[int, ...] = ()  # what else there is as many of: the width of all heads, places, rows
 
     @property
@@ -95,9 +95,10 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
 
 
 def meant(graph: Graph, path: str) -> bool:
-    """Whether an attribute of the module with the maps, named for a scale, is 1."""
-    held = vars(graph.model.get_submodule(owner(graph, path)))
-    return any(SCALES.search(name) and type(value) in (int, float) and value == 1 for name, value in held.items())
+    """Whether a configuration says that scores are multiplied by 1."""
+    held = (getattr(module, "config", None) for module in (graph.model, graph.model.get_submodule(owner(graph, path))))
+    said = ((name, value) for each in held for name, value in getattr(each, "__dict__", {}).items())
+    return any(SCALES.search(name) and type(value) in (int, float) and value == 1 for name, value in said)
 
 
 def owner(graph: Graph, path: str) -> str:
