@@ -30,6 +30,17 @@ def describe():
     return f"badak's own ({name}: tiles of {ROWS} x {3 * REGISTER // 4} float32)"
 
 
+def outlined(builder, gives, values, emit):
+    """The value of emit(builder, *values), emitted into a function of its own, which no caller takes in."""
+    module = builder.module
+    function = ir.Function(module, ir.FunctionType(gives, [each.type for each in values]), module.get_unique_name("outlined"))
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    inner = ir.IRBuilder(function.append_basic_block())
+    inner.ret(emit(inner, *function.args))
+    return builder.call(function, values)
+
+
 class Loops:
     """Loops among emitted instructions."""
 

@@ -11,12 +11,11 @@ on the last 36. Every operation is rounded on its own: with fast-math flags, (x 
 from inspect import signature
 
 import numpy as np
-from llvmlite import ir
 
 from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.codegen.instructions import LIKE, instruction
-from badak.kernels.numba.codegen.registers import FLOAT32, FLOAT64, I64, SUMS, Loops, Vectors
+from badak.kernels.numba.codegen.registers import FLOAT32, FLOAT64, I64, SUMS, Loops, Vectors, outlined
 from badak.kernels.numba.simd.functions import exp, exp_lanes
 
 _TOGETHER = 4  # registers of a turn of a reduction, each with a result of its own: an addition takes four cycles
@@ -93,13 +92,11 @@ def _summing(same):
 
     def made(emit):
         def several(builder, like, *values):
-            *values, size = values
-            with builder.if_else(builder.icmp_signed("<=", size, I64(_LONG)), likely=True) as (whole, parts):
+            with builder.if_else(builder.icmp_signed("<=", values[-1], I64(_LONG)), likely=True) as (whole, parts):
                 with whole:
-                    short, after_short = emit(builder, like, *values, I64(0), size), builder.block
+                    short, after_short = emit(builder, like, *values[:-1], I64(0), values[-1]), builder.block
                 with parts:
-                    long = builder.call(_sum_of_parts(builder.module, emit, like.type, values), [*values, size])
-                    after_long = builder.block
+                    long, after_long = outlined(builder, like.type, values, _of_parts(emit, like.type)), builder.block
             total = builder.phi(like.type)
             total.add_incoming(short, after_short)
             total.add_incoming(long, after_long)
@@ -112,25 +109,24 @@ def _summing(same):
     return made
 
 
-def _sum_of_parts(module, emit, kind, values):
-    """A function of LLVM that adds the sums of a row's parts in float64."""
-    function = ir.Function(module, ir.FunctionType(kind, [*(each.type for each in values), I64]), module.get_unique_name("parts"))
-    function.linkage = "internal"
-    function.attributes.add("noinline")
-    builder = ir.IRBuilder(function.append_basic_block())
-    *values, size = function.args
-    widened, narrowed = (builder.fpext, builder.fptrunc) if kind == FLOAT32 else (lambda value, kind: value,) * 2
+def _of_parts(emit, kind):
+    """What emits the sums of a row's parts, added in float64."""
 
-    def part(i, whole):
-        first = builder.mul(i, I64(_LONG))
-        left = builder.sub(size, first)
-        count = builder.select(builder.icmp_signed("<", left, I64(_LONG)), left, I64(_LONG))
-        return [builder.fadd(whole[0], widened(emit(builder, kind(0.0), *values, first, count), FLOAT64))]
+    def parts(builder, *values):
+        *values, size = values
+        widened, narrowed = (builder.fpext, builder.fptrunc) if kind == FLOAT32 else (lambda value, kind: value,) * 2
 
-    count = builder.udiv(builder.add(size, I64(_LONG - 1)), I64(_LONG))
-    (whole,) = Loops(builder).repeat(count, [FLOAT64(0.0)], part)
-    builder.ret(narrowed(whole, kind))
-    return function
+        def part(i, whole):
+            first = builder.mul(i, I64(_LONG))
+            left = builder.sub(size, first)
+            count = builder.select(builder.icmp_signed("<", left, I64(_LONG)), left, I64(_LONG))
+            return [builder.fadd(whole[0], widened(emit(builder, kind(0.0), *values, first, count), FLOAT64))]
+
+        count = builder.udiv(builder.add(size, I64(_LONG - 1)), I64(_LONG))
+        (whole,) = Loops(builder).repeat(count, [FLOAT64(0.0)], part)
+        return narrowed(whole, kind)
+
+    return parts
 
 
 @_of_half
