@@ -223,7 +223,6 @@ class SameBatch(Diagnosis):
             return
         yield from self.told(visit, "same")
         yield from self.newest(visit)
-        yield from self.one_noise(visit)
         yield from self.seeds(visit)
         for steps in visit.by_optimizer():
             calls = [next((c for c in step.calls if c.grad and c.content), None) for step in steps]
@@ -231,6 +230,7 @@ class SameBatch(Diagnosis):
             if found is not None:
                 yield found
                 return
+        yield from self.one_noise(visit)
 
     def newest(self, visit: "Visit") -> Iterator[Finding]:
         """A training by rewards is given, step after step, what was kept last, or first, of all that was kept."""
