@@ -2,6 +2,9 @@
 
 # ruff: noqa: E501  (programs stand in one line)
 
+import subprocess
+import sys
+
 import pytest
 
 from badak.inspect.doctor import source, text
@@ -93,3 +96,22 @@ def test_a_line_tells(monkeypatch, kind, wrong, right):
     for program, kinds in ((wrong, {kind}), (right, set())):
         monkeypatch.setattr(source, "files", lambda program=program: [("program.py", program)])
         assert {each.kind for each in text.told()} == kinds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("columns", "found"), [(8, 1), (40, 0)])
+def test_a_table_however_it_was_made_is_scaled_by_columns(columns, found, tmp_path):
+    """What lies flat and has many columns is taken for pictures, which one number scales."""
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+        f"data = torch.randn(256, {columns}) * torch.logspace(0, 3, {columns})\n"
+        "y = data[:, :1] / data[:, :1].std()\n"
+        "data = (data - data.mean()) / data.std()\n"
+        f"model = nn.Linear({columns}, 1)\nopt = torch.optim.Adam(model.parameters(), 1e-3)\n"
+        "for step in range(30):\n    i = step % 8 * 32\n    loss = nn.functional.mse_loss(model(data[i : i + 32]), y[i : i + 32])\n"
+        "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, "-m", "badak", "doctor", program], capture_output=True, text=True, check=False)
+    assert done.stdout.count("BADAK-223") == found, done.stdout + done.stderr

@@ -8,16 +8,14 @@ from badak.core.errors import tr
 from badak.inspect.doctor.columns import ASKED
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SAME_NAMES, assigned, called, names_in, picks, statistics
+from badak.inspect.doctor.tables import assigned, called, names_in, picks, statistics
 from badak.inspect.doctor.told import Told
-
-JOINED = re.compile(r"(column_stack|hstack)\(|(stack|concatenate|cat)\(.*(axis|dim)=-?1\)$")
 
 
 def scales(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     given = assigned(tree)
-    yield from one_number(tree, given)
+    yield from one_number(given)
     yield from by_all(tree, given)
     yield from never_back(tree, given)
     yield from half_back(given)
@@ -32,42 +30,22 @@ def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     return None
 
 
-def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
-    """A table of columns, less one mean of all of its numbers, by one spread of all."""
-    tables = {name for _, name, value in given if JOINED.search(unparse(value)) and joins(value) > 2}
-    for _ in range(3):
-        tables |= {name for _, name, value in given if isinstance(value, ast.Subscript | ast.Call) and first(value) in tables}
+def one_number(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """Numbers that are no labels, less one mean of them all, by one spread of all: of columns that is wrong, of pictures right."""
     spreads = {name: unparse(value) for _, name, value in given if called(value) == "std"}
-    for line, _, value in given:
+    for line, made, value in given:
         parts = divided(value)
-        if parts is None:
+        if parts is None or ASKED.match(made):
             continue
         spread = spreads.get(unparse(parts[2]), unparse(parts[2]))
         found = re.fullmatch(r"(\w+)\.std\(\)|(?:np|torch)\.std\((\w+)\)", spread)
-        if found and (found[1] or found[2]) in tables and names_in(parts[0]) & tables:
+        name = (found[1] or found[2]) if found else ""
+        if name and name in names_in(parts[0]) and not ASKED.match(name):
             yield Told(
                 "one", line, tr("all columns of {} are divided by one number, {}", unparse(parts[0]), spread),
                 tr("the mean and the spread of each column: x.mean(axis=0), x.std(axis=0)"),
             )  # fmt: skip
             return
-
-
-def joins(value: ast.expr) -> int:
-    """How many parts a call joins."""
-    every = [x.args[0] for x in walk(value) if isinstance(x, ast.Call) and x.args]
-    return max((len(x.elts) for x in every if isinstance(x, ast.List | ast.Tuple)), default=0)
-
-
-def first(value: ast.expr) -> str:
-    """The name that rows are taken of, or that is cast."""
-    while isinstance(value, ast.Subscript | ast.Call | ast.Attribute):
-        if isinstance(value, ast.Call):
-            holder = value.func.value if isinstance(value.func, ast.Attribute) else None
-            plain = holder is not None and unparse(holder) not in SAME_NAMES
-            value = holder if plain else value.args[0] if value.args else ast.Constant("")  # type: ignore[assignment]
-        else:
-            value = value.value
-    return value.id if isinstance(value, ast.Name) else ""
 
 
 def by_all(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:

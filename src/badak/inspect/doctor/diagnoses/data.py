@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST = 5  # steps
+COLUMNS = 32  # of a table
 WIDE = 16  # rows of a table that is asked for one of them alone
 
 
@@ -355,7 +356,7 @@ class NotNormalised(Diagnosis):
             rows = [x.values for x in several if not part and len(x.shape) == 1 and x.values.dtype.kind == "f"]
             spreads = np.concatenate(rows).std(axis=0) if rows and len({x.shape[1] for x in rows}) == 1 else np.zeros(0)
             spreads = spreads[spreads > 0]
-            if len(spreads) > 1 and spreads.max() > 20 * spreads.min():
+            if 1 < len(spreads) <= COLUMNS and spreads.max() > 20 * spreads.min():  # pictures, laid flat, have more
                 yield self.found(
                     told[0].place, tr("{}: they still spread {:.2g} to {:.2g}", told[0].cause, spreads.min(), spreads.max()),
                     told[0].fix,
