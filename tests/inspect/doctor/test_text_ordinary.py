@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501  (programs stand in one line)
 
+import re
 import subprocess
 import sys
 
@@ -98,20 +99,46 @@ def test_a_line_tells(monkeypatch, kind, wrong, right):
         assert {each.kind for each in text.told()} == kinds
 
 
+def said(program: str, folder) -> list[str]:
+    """The codes that the command says of a program."""
+    path = folder / "train.py"
+    path.write_text(program, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "badak", "doctor", path], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return re.findall(r"^BADAK-\d+", done.stdout, re.MULTILINE)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("columns", "found"), [(8, 1), (40, 0)])
-def test_a_table_however_it_was_made_is_scaled_by_columns(columns, found, tmp_path):
+@pytest.mark.parametrize(("columns", "codes"), [(8, ["BADAK-223"]), (40, [])])
+def test_a_table_however_it_was_made_is_scaled_by_columns(columns, codes, tmp_path):
     """What lies flat and has many columns is taken for pictures, which one number scales."""
-    program = tmp_path / "train.py"
-    program.write_text(
+    program = (
         "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
         f"data = torch.randn(256, {columns}) * torch.logspace(0, 3, {columns})\n"
-        "y = data[:, :1] / data[:, :1].std()\n"
+        "y = torch.randn(256, 1)\n"
         "data = (data - data.mean()) / data.std()\n"
         f"model = nn.Linear({columns}, 1)\nopt = torch.optim.Adam(model.parameters(), 1e-3)\n"
         "for step in range(30):\n    i = step % 8 * 32\n    loss = nn.functional.mse_loss(model(data[i : i + 32]), y[i : i + 32])\n"
-        "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
-        encoding="utf-8",
+        "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
     )
-    done = subprocess.run([sys.executable, "-m", "badak", "doctor", program], capture_output=True, text=True, check=False)
-    assert done.stdout.count("BADAK-223") == found, done.stdout + done.stderr
+    assert said(program, tmp_path) == codes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("end", "codes"),
+    [
+        ("state = {k: v.clone() for k, v in model.state_dict().items()}\nmodel.load_state_dict(state)", ["BADAK-212"]),
+        ("torch.save(model.state_dict(), 'w.pt')\nmodel.load_state_dict(torch.load('w.pt'))", ["BADAK-212"]),
+        ("model.load_state_dict(torch.load('w.pt'))", []),
+    ],
+)
+def test_weights_that_a_program_keeps_itself_are_no_body_of_others(end, codes, tmp_path):
+    program = (
+        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\nx = torch.randn(512, 6)\ny = (x[:, 0] > 0).long()\n"
+        "model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 2))\n"
+        "opt = torch.optim.Adam(model[4].parameters(), 1e-3)\n"
+        "for step in range(30):\n    i = step % 16 * 32\n    loss = nn.functional.cross_entropy(model(x[i : i + 32]), y[i : i + 32])\n"
+        f"    opt.zero_grad()\n    loss.backward()\n    opt.step()\n{end}\n"
+    )
+    assert said(program, tmp_path) == codes

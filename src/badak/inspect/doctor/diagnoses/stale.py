@@ -16,12 +16,24 @@ LATER = re.compile(
     r"pre_?train|\bload_?(?!er)\w*(state|model|weight|check|ckpt|param|net|body|bone|encoder)|(?<!np\.)(?<!json\.)\bload\(|freez|frozen(?!\s*=)|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
     re.IGNORECASE,
 )  # a program that says so may leave weights to themselves
-BEST = re.compile(r"load_state_dict\(\w*best\w*(\[[^\]]*\])?\)", re.IGNORECASE)  # what it kept itself is no body of others
+BEST = re.compile(r"load_state_dict\(\w*best\w*(\[[^\]]*\])?\)", re.IGNORECASE)
+KEPT = re.compile(r"(\w+)\s*=[^=\n]*\.state_dict\(\)")
+SAVED = re.compile(r"\bsave\([\w.]*\.state_dict\(\),\s*([^,()\n]+)\)")
+
+
+def without_own(text: str) -> str:
+    """The text without the loading of what the program itself keeps, in a name or a file: that is no body of others."""
+    text = BEST.sub("", text)
+    for name in set(KEPT.findall(text)):
+        text = re.sub(rf"\bload_state_dict\({name}\)", "", text)
+    for file in set(SAVED.findall(text)):
+        text = re.sub(rf"\bload_state_dict\((torch\.)?load\({re.escape(file)}(,[^()]*)?\)\)", "", text)
+    return text
 
 
 def alone(visit: "Visit", outside: list[Any]) -> bool:
     """Whether weights that were drawn here and get gradients are left to themselves: a body that was trained before may rest."""
-    given, text = visit.watch.given, BEST.sub("", own_text())
+    given, text = visit.watch.given, without_own(own_text())
     return (
         bool(outside)
         and bool(text)
