@@ -39,7 +39,7 @@ def never_patient(tree: ast.Module) -> Iterator[Told]:
                 if waited and begun.get(name, 0) == 1:
                     yield Told(
                         "setting", node.lineno,
-                        tr("{} counts the epochs in which nothing got better, and never begins anew where {} did", name, best),
+                        tr("{} counts the epochs in which nothing got better, and never begins again where {} did", name, best),
                         f"{name} = 0",
                     )  # fmt: skip
                     return

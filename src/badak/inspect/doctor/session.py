@@ -24,7 +24,7 @@ from badak.inspect.doctor.watch import Watch
 from badak.nn import Embedding, Module
 from badak.optim import Optimizer
 
-WAITS = 10  # times the steps are counted anew for a policy without rewards
+WAITS = 10  # times the steps are counted again for a policy without rewards
 PART = 6  # steps of a part of a training that is judged by itself
 
 
@@ -41,7 +41,7 @@ class Visit:
         self.watch = Watch(self.step_ended)
         self.error: BaseException | None = None  # what the program ended with
         self.done = False
-        self.waited = 0  # how often the steps were counted anew
+        self.waited = 0  # how often the steps were counted again
         self.lookout: Lookout | None = None
         self.hidden: set[str] = set()  # codes of what follows from what was found
         self.before: set[int] = set()  # parameters (their id) that a training before this one had

@@ -15,7 +15,7 @@ CLASSES = tr("cross_entropy(logits.transpose(1, 2), labels), or logits.reshape(-
 
 
 def other_layout(subject: Subject) -> list[Finding]:
-    """Answers laid out for a loss in another order than its labels, (T, B) flat with (B, T) flat; or cut into classes anew."""
+    """Answers laid out for a loss in another order than its labels, (T, B) flat with (B, T) flat; or cut into classes again."""
     for scores, labels, changed in compared(subject):
         if cut_anew(scores, subject):
             cause = tr("its loss compares each label with numbers that answer several places")
