@@ -16,7 +16,7 @@ group, and replays of that call (`badak.compile`).
 """
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import is_
 from typing import Any, ClassVar
@@ -99,15 +99,20 @@ class Elementwise(Declared):
                 arrays = [a.copy() if p in adding else a for a, p in zip(arrays, batch.params)]
             kernels.of(arrays[0]).update_all(self.UPDATE, arrays, batch.grads, batch.columns, scalars, batch.memo)
             self._changed(batch.params)
-            with no_grad():
-                for p, array in zip(batch.params, arrays) if adding else ():
-                    if p in adding:
-                        p.add_(Tensor._of(array.view(p._array.dtype).reshape(p.shape) - p._array))
+            if adding:
+                self._add(adding, zip(batch.params, arrays))
         return loss
 
     def _adding(self, params: list[Tensor]) -> set[Tensor]:
         """Those whose class has an add_ of its own: it is given what is added to them."""
         return {p for p in params if type(p).add_ is not Tensor.add_} if self.ADDS and overriding.active else set()
+
+    @no_grad()
+    def _add(self, adding: set[Tensor], new: Iterable[tuple[Tensor, Any]]) -> None:
+        """Let those parameters add up to their new arrays."""
+        for p, array in new:
+            if p in adding:
+                p.add_(Tensor._of(array.view(p._array.dtype).reshape(p.shape) - p._array))
 
     def _step_sparse(self) -> None:
         """The update of the parameters that have a sparse gradient, which is that of some rows."""
@@ -185,7 +190,9 @@ class Elementwise(Declared):
     def _batches(self) -> Iterator["_Batch"]:
         """The parameters that have gradients, those of one group and dtype together."""
         for at, group in enumerate(self.param_groups):
-            ready = [p for p in group["params"] if p._grad is not None and not p._grad.is_sparse]
+            ready = [p for p in group["params"] if p._grad is not None]
+            if CooTensor in overriding.active:
+                ready = [p for p in ready if not p._grad.is_sparse]
             if wrapped_run:
                 ready = [p for p in ready if not is_wrapper(p) and not is_wrapper(p._grad)]
             kinds = {p._array.dtype.char for p in ready}

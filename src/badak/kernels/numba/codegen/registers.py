@@ -42,7 +42,7 @@ def outlined(builder, gives, values, emit):
 
 
 class Loops:
-    """Loops among emitted instructions."""
+    """Loops and choices among emitted instructions."""
 
     def __init__(self, builder):
         self.builder = builder
@@ -66,6 +66,19 @@ class Loops:
         for phi, first, then in zip(results, carried, new[1:]):
             phi.add_incoming(first, entry)
             phi.add_incoming(then, last)
+        return results
+
+    def either(self, condition, first, second, likely=None):
+        """The values that first() emits and gives, a list, where the condition holds, and those of second() where it does not."""
+        ends = []
+        with self.builder.if_else(condition, likely) as blocks:
+            for block, emit in zip(blocks, (first, second)):
+                with block:
+                    ends.append((emit(), self.builder.block))
+        results = [self.builder.phi(value.type) for value in ends[0][0]]
+        for values, block in ends:
+            for phi, value in zip(results, values):
+                phi.add_incoming(value, block)
         return results
 
 

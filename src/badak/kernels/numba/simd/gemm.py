@@ -16,14 +16,12 @@ from badak.kernels.numba.codegen.linking import callbacks, extern
 from badak.kernels.numba.codegen.registers import REGISTER, ROWS, lanes
 from badak.kernels.numba.simd.tiles import (
     DEPTH,
-    PANEL,
     copy_number,
     copy_row,
     copy_strip,
     panel_space,
     tile,
     transpose,
-    zero_row,
 )
 
 _LINE, _PAGE = 64, 4096  # bytes of a line of cache, and those after which its sets, and pages, begin again
@@ -165,8 +163,6 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
     step, item = lanes(alpha), REGISTER // lanes(alpha)
     width = 3 * step
     panel = panel_space(alpha)
-    zeros = panel + PANEL
-    zero_row(alpha, zeros)
     strip = item * ROWS * DEPTH + _LINE  # apart: else all strips would begin in the same set of the first cache
     packs = m > ROWS and n > _reads_in_place(a_row, a_column, item) * width
     packed = 0
@@ -188,7 +184,7 @@ def _product(alpha, m, n, k, a, a_row, a_column, b, b_row, b_column, base, base_
             elif b_column != item or b_row != panel_row or columns % step != 0:
                 _pack(alpha, right, b_row, b_column, depth, columns, panel, panel_row)
                 right = panel
-            begin, before = (zeros, 0), (zeros, 0) if base == 0 else (base + j * item, base_row)
+            begin, before = (0, 0), (0, 0) if base == 0 else (base + j * item, base_row)
             if first > 0 and whole:
                 begin = out, c_row
             elif first > 0:

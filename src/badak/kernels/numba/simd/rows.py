@@ -92,14 +92,9 @@ def _summing(same):
 
     def made(emit):
         def several(builder, like, *values):
-            with builder.if_else(builder.icmp_signed("<=", values[-1], I64(_LONG)), likely=True) as (whole, parts):
-                with whole:
-                    short, after_short = emit(builder, like, *values[:-1], I64(0), values[-1]), builder.block
-                with parts:
-                    long, after_long = outlined(builder, like.type, values, _of_parts(emit, like.type)), builder.block
-            total = builder.phi(like.type)
-            total.add_incoming(short, after_short)
-            total.add_incoming(long, after_long)
+            whole = lambda: [emit(builder, like, *values[:-1], I64(0), values[-1])]
+            parts = lambda: [outlined(builder, like.type, values, _of_parts(emit, like.type))]
+            (total,) = Loops(builder).either(builder.icmp_signed("<=", values[-1], I64(_LONG)), whole, parts, likely=True)
             return total
 
         told = signature(emit)

@@ -73,7 +73,8 @@ def tile(builder, vectors, packing, alpha, rows, columns, depth, left, panel, so
     Meanwhile the caches are asked for what comes next, one line in each turn: first for the ROWS rows of c at `soon`, then
     for `ahead` = (address, step, shift, lines): 2^shift lines from the address on, as many `step` bytes further, and so on.
     And all the time for lines `next to` = (address, step): as many as a strip's part of the lines of a whose columns lie in order.
-    left: the address of a, bytes from row to row and to column; begin, base: address and bytes from row to row.
+    left: the address of a, bytes from row to row and to column; begin, base: address and bytes from row to row,
+    address 0 for zeros.
     packing 1: the panel is written first, from the rows of b at `source` = (address, step), while its numbers are used; stores of
     lines that are not in the first cache take as long as that.
     """
@@ -105,21 +106,26 @@ def tile(builder, vectors, packing, alpha, rows, columns, depth, left, panel, so
         v.ask(builder.add(address, builder.add(builder.mul(row, step), builder.mul(line, I64(_LINE)))), False)
         return add(_TOGETHER, *state)
 
+    def where_given(place, absent, given):
+        start, step = _parts(builder, place)
+        there = builder.icmp_signed("!=", start, I64(0))
+        return v.either(there, lambda: given(rows_from(builder, start, ROWS, rows, step)), absent)
+
     turns = builder.sdiv(depth, I64(_TOGETHER))
     of_c = I64(ROWS * (-(-vectors * REGISTER // _LINE) + 1))  # rows need not begin with a line
     of_c = builder.select(builder.icmp_signed("<", turns, of_c), turns, of_c)
     offsets = [I64(0), I64(0), *source[:packing]]
-    begins, bases = (rows_from(builder, start, ROWS, rows, row) for start, row in (_parts(builder, x) for x in (begin, base)))
-    state = v.repeat(of_c, [*offsets, *[v.load(begins[i], j * REGISTER, masks[j]) for i, j in places]], asking_for_c)
+    loaded = lambda starts: [v.load(starts[i], j * REGISTER, masks[j]) for i, j in places]
+    sums = where_given(begin, lambda: [v.zero] * len(places), loaded)
+    state = v.repeat(of_c, [*offsets, *sums], asking_for_c)
     state = v.repeat(builder.sub(turns, of_c), state, asking_for_b)
     state = v.repeat(builder.srem(depth, I64(_TOGETHER)), state, lambda k, state: add(1, *state))
-    total = dict(zip(places, state[len(offsets) :]))
-
-    factor = v.splat(alpha)
-    made = {(i, j): v.fma(total[i, j], factor, v.load(bases[i], j * REGISTER, masks[j])) for i, j in places}
+    total, factor = state[len(offsets) :], v.splat(alpha)
+    added = lambda starts: [v.fma(sum, factor, value) for sum, value in zip(total, loaded(starts))]
+    made = where_given(base, lambda: [v.fma(sum, factor, v.zero) for sum in total], added)
     outs = rows_from(builder, c, ROWS, rows, c_row)
-    for i, j in places:
-        v.store(made[i, j], outs[i], j * REGISTER, masks[j])
+    for (i, j), value in zip(places, made):
+        v.store(value, outs[i], j * REGISTER, masks[j])
 
 
 @instruction(1)
@@ -155,14 +161,6 @@ def copy_strip(builder, like, x, y):
 
 
 @instruction(1)
-def zero_row(builder, like, y):
-    """y[j] = 0 in three registers of numbers like `like`."""
-    v = Vectors(builder, like.type)
-    for j in range(3):
-        v.store(v.zero, y, j * REGISTER)
-
-
-@instruction(1)
 def copy_number(builder, like, x, y):
     """y[0] = x[0], of numbers like `like`."""
     v = Vectors(builder, like.type)
@@ -171,5 +169,5 @@ def copy_number(builder, like, x, y):
 
 @instruction(1, gives=INT64)
 def panel_space(builder, like):
-    """The address of room for one packed panel and three registers behind it, on the stack, aligned to registers."""
-    return Vectors(builder, like.type).space(PANEL + 3 * REGISTER)
+    """The address of room for one packed panel, on the stack, aligned to registers."""
+    return Vectors(builder, like.type).space(PANEL)
