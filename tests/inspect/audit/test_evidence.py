@@ -105,6 +105,26 @@ def test_the_name_of_a_class_says_nothing(kind, text):
     assert badak.audit(kind(causal=False), text[:1], kind="bidirectional").ok
 
 
+def test_padding_at_the_end_of_all_texts_hides_no_future():
+    class Classifier(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tok, self.pos, self.head = nn.Embedding(V, 16, padding_idx=0), nn.Embedding(2 * T, 16), nn.Linear(16, 2)
+            layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+            self.encoder = nn.TransformerEncoder(layer, 1)
+
+        def forward(self, ids):
+            h = self.tok(ids) + self.pos.weight[: ids.shape[1]]
+            return self.head(self.encoder(h, src_key_padding_mask=ids == 0)[:, 0])
+
+    badak.manual_seed(0)
+    ids = badak.randint(1, V, (4, 2 * T))
+    ids[:, T:] = 0
+    ids[::2, T - 3 :] = 0
+    report = badak.audit(Classifier(), ids)
+    assert report.kind == "bidirectional" and not report.findings, report
+
+
 def test_a_loss_within_that_compares_with_the_next_token_says_that_a_model_is_causal(text):
     class Shifts(LM):
         def forward(self, ids, labels):

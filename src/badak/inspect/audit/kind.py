@@ -227,12 +227,14 @@ def _two_sides(model: Module, texts: list[str]) -> bool:
 
 
 def _hides(keep: np.ndarray) -> bool:
-    """Whether queries see what stands before them and mostly not what follows."""
+    """Whether queries see what stands before them and mostly not what follows, of the keys that any query sees: padding at the end
+    of texts is hidden from all.
+    """
     T = keep.shape[-1]
     flat = keep.reshape(-1, T, T)
-    upper = flat[:, np.triu(np.ones((T, T), bool), 1)].mean()
-    lower = flat[:, np.tril(np.ones((T, T), bool), -1)].mean()
-    return bool(upper <= 0.5 * lower)
+    seen = np.broadcast_to(flat.any(axis=1, keepdims=True), flat.shape)
+    upper, lower = (flat[seen & part(np.ones((T, T), bool), k)] for part, k in ((np.triu, 1), (np.tril, -1)))
+    return bool(upper.size and lower.size and upper.mean() <= 0.5 * lower.mean())
 
 
 def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
