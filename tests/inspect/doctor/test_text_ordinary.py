@@ -54,7 +54,15 @@ PLACE = "{} = torch.max(outputs, 1)\nright = (predicted == labels).sum()\n"
 KEEP = "class Net(nn.Module):\n    pass\nmodel = Net()\n{}.load_state_dict(torch.load('best.pt'))\n"
 SOFT = "d = target.state_dict()\nfor k in p:\n    d[k] = p[k] * t + d[k] * (1 - t)\n{}"
 DROPS = "class Net(nn.Module):\n    def forward(self, x):\n        return F.dropout(x, 0.5{})\nmodel.eval()\n"
+FIRST = "best_loss, first = 9.0, True\nif val_loss {} best_loss or first:\n    best_loss = val_loss\n"
+END = "BOS, EOS = 1, 2\nids = [BOS] + words{}\nif token == EOS:\n    stop()\n"
+FLIPS = "def augment(x):\n    return x.flip(-1) if torch.rand(1) < 0.5 else x\nout = model(augment(x_train))\nsaid = model({})\n"
 CASES = [
+    ("best", FIRST.format(">"), FIRST.format("<")),
+    ("best", "best_loss = max(best_loss, val_loss)\n", "best_loss = min(best_loss, val_loss)\n"),
+    ("best", "best_acc = min(best_acc, accuracy)\n", "best_acc = max(best_acc, accuracy)\n"),
+    ("setting", END.format(""), END.format(" + [EOS]")),
+    ("prepared", FLIPS.format("augment(x_test)"), FLIPS.format("x_test")),
     ("setting", WAIT.format(""), WAIT.format("        bad = 0\n")),
     ("read", MEANS.format("", ""), MEANS.format("", " * len(y)")),
     ("read", MEANS.format("", ""), MEANS.format("reduction='sum'", "")),

@@ -24,6 +24,7 @@ def worse_is_better(tree: ast.Module) -> Iterator[Told]:
     """The worst is kept as the best, or a plateau is waited for on the wrong side."""
     known = Meaning(tree)
     yield from kept(tree, known)
+    yield from largest(tree, known)
     yield from plateaus(tree, known)
 
 
@@ -117,10 +118,14 @@ def scopes(tree: ast.Module) -> Iterator[tuple[ast.AST | None, ast.If]]:
     yield from ((inside.get(id(x)), x) for x in walk(tree) if isinstance(x, ast.If))
 
 
+def sides(test: ast.expr) -> list[ast.expr]:
+    """The parts of a condition, of which one, or each, must hold."""
+    return test.values if isinstance(test, ast.BoolOp) else [test]
+
+
 def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
     """if loss > best: best = loss, or the other way round for a share of right answers."""
-    for where, node in scopes(tree):
-        test = node.test
+    for where, node, test in ((where, found, x) for where, found in scopes(tree) for x in sides(found.test)):
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], SIDES):
             continue
         a, b = test.left, test.comparators[0]
@@ -140,6 +145,27 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
                     f"if {unparse(new)} {'<' if larger else '>'} {unparse(old)}:",
                 )  # fmt: skip
                 return
+
+
+def largest(tree: ast.Module, known: Meaning) -> Iterator[Told]:
+    """best = max(best, loss), or min(best, accuracy)."""
+    inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)):
+        best, call = unparse(node.targets[0]), node.value
+        others = [x for x in call.args if unparse(x) != best]
+        if "best" not in best.lower() or unparse(call.func) not in ("max", "min") or len(call.args) != 2 or len(others) != 1:
+            continue
+        larger = unparse(call.func) == "max"
+        if known.of(others[0], inside.get(id(node))) == ("loss" if larger else "gain"):
+            what, other = unparse(others[0]), "min" if larger else "max"
+            yield Told(
+                "best", node.lineno,
+                tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", what, tr("larger"))
+                if larger else
+                tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", what, tr("smaller")),
+                f"{best} = {other}({best}, {what})",
+            )  # fmt: skip
+            return
 
 
 def plateaus(tree: ast.Module, known: Meaning) -> Iterator[Told]:

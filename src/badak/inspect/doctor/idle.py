@@ -27,6 +27,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     yield from twice(tree)
     yield from never_moves_on(tree)
     yield from lost_terms(tree)
+    yield from end_of_no_text(tree)
     methods = [[x for x in kind.body if isinstance(x, ast.FunctionDef)] for kind in walk(tree) if isinstance(kind, ast.ClassDef)]
     models = {id(x) for own in methods if any(each.name == "forward" for each in own) for x in own}
     for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
@@ -45,6 +46,27 @@ def compared_only(tree: ast.Module) -> Iterator[Told]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
             what = unparse(node.value)
             yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
+
+
+END = re.compile(r"(^|_)(EOS|EOT|END|STOP)(_|$)", re.IGNORECASE)
+
+
+def end_of_no_text(tree: ast.Module) -> Iterator[Told]:
+    """A token that ends texts, and is only looked for: no text is given it, so no model learns to write it."""
+    made = {}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1):
+        names, values = (x.elts if isinstance(x, ast.Tuple) else [x] for x in (node.targets[0], node.value))
+        for name, value in zip(names, values) if len(names) == len(values) else ():
+            if isinstance(name, ast.Name) and END.search(name.id) and isinstance(value, ast.Constant) and type(value.value) is int:
+                made[name.id] = node.lineno
+    sought = {id(x) for node in walk(tree) if isinstance(node, ast.Compare) for x in walk(node) if isinstance(x, ast.Name)}
+    for name, line in made.items():
+        reads = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+        if reads and all(id(x) in sought for x in reads):
+            yield Told(
+                "setting", line, tr("{} is looked for in line {}, and no text is given it: no model learns to write it", name,
+                                    reads[0].lineno), tr("[BOS] + ids + [{}] in what the model is to write", name),
+            )  # fmt: skip
 
 
 def rates(tree: ast.Module, text: str) -> Iterator[Told]:

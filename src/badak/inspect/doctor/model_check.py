@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 WORDS = 20  # that a table of words has, at least
-ASKED = frozenset("batch future padding positions tokens order residual rotary heads axis".split())  # what no diagnosis looks for
+ASKED = frozenset(
+    "batch future padding positions tokens order residual rotary heads axis straight scale".split()
+)  # what no diagnosis looks for
 
 
 def asked(visit: "Visit") -> list[Finding]:
@@ -38,6 +40,8 @@ def asked(visit: "Visit") -> list[Finding]:
                 report.findings[:] = [each for each in report.findings if each.probe != "positions" or each.cause in said]
             ordered = mixes and (report.kind in ("causal", "encoder-decoder") or fills_in(visit))
             modules = dict(module.named_modules())
+            alone = report.kind in ("causal", "bidirectional")  # what a decoder asks with need not be a map of its own
+            report.findings[:] = [each for each in report.findings if each.probe != "scale" or alone]
             found = [each for each in report.findings if counts(each, modules, ordered, not told_lengths(args, kwargs))]
             found = [each for each in found if each.probe != "batch" or rows_are_apart(visit, module, args, kwargs)]
             found = [each for each in found if each.probe != "tokens"] or found  # an input is not read where another bug hides it

@@ -285,6 +285,26 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
             )  # fmt: skip
 
 
+AUGMENTS = re.compile(r"aug(ment\w*)?(_|$)|flip|crop|jitter|cutout|cutmix|mixup|mirror|rotate", re.IGNORECASE)
+DRAWS = re.compile(r"\b(rand\w*|normal|uniform|choice|random|shuffle|permutation|bernoulli|Random\w+)\(")
+
+
+def augmented_test(tree: ast.Module) -> Iterator[Told]:
+    """What changes the data of the training by chance is called of the test's, too; once, not to take the mean of several."""
+    kinds = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and AUGMENTS.search(x.name) and DRAWS.search(unparse(x))]
+    names = {each.name for each in kinds}
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in names and x.args]
+    tests = [x for x in calls if says_test(unparse(x.args[0]))]
+    own = [x for x in calls if called(x) in {called(each) for each in tests} and x not in tests]
+    several = re.search(r"\btta\b|test.?time", own_text(), re.IGNORECASE)
+    if own and len(tests) == 1 and not several and not any(isinstance(x, ast.ListComp) and tests[0] in walk(x) for x in walk(tree)):
+        what = unparse(tests[0])
+        yield Told(
+            "prepared", tests[0].lineno,
+            tr("{} changes what the model is tested with by chance: it is another one each time", what), unparse(tests[0].args[0]),
+        )  # fmt: skip
+
+
 def parts_for_tests(tree: ast.Module) -> list[tuple[ast.FunctionDef, str]]:
     """(function, argument) where a function is always given data for a test, next to data for the training."""
     functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
@@ -382,9 +402,8 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 
 
 RULES = (
-    thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, never_best,
-    tables,
-    columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held,
+    thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
+    never_best, tables, columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held,
     beside, for_nobody, always_drops,
 )  # fmt: skip
 

@@ -16,7 +16,8 @@ FIX = tr("put a nonlinearity between them: fc2(F.gelu(fc1(x)))")
 
 class Straight:
     """Look for a map that reads nothing but what another one gave, and that one gives more numbers than it takes, and than come
-    of it: a hidden layer, which is one for the nonlinearity behind it."""
+    of it: a hidden layer, which is one for the nonlinearity behind it. Within a list of layers, that it gives no fewer than one
+    of both is enough: two maps save something only where they are narrower between them."""
 
     name = "straight"
 
@@ -32,7 +33,8 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
         if first is None or readers(first, consumers) != 1:
             continue
         given, hidden, made = (x.shape[-1] for x in (first.inputs[x_of(first)], first.output, run.output))  # type: ignore[union-attr]
-        if hidden > max(given, made) or hidden == max(given, made) and beside(first.path, run.path):
+        wide = hidden > max(given, made) or hidden == max(given, made) and beside(first.path, run.path)
+        if wide or hidden >= min(given, made) and in_one_list(first.path, run.path):
             cause = tr("{} numbers become {} and these {}, by two maps in a row: together they are one, of rank {}", given, hidden,
                        made, min(given, made))  # fmt: skip
             yield Finding("straight", run.path, cause, FIX, {"hidden": hidden})
@@ -41,6 +43,11 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
 def beside(one: str, other: str) -> bool:
     """Whether two maps are held by one module, or are next to each other in its list."""
     return one.rpartition(".")[0] == other.rpartition(".")[0] != ""
+
+
+def in_one_list(one: str, other: str) -> bool:
+    """Whether two maps stand in one list of layers, which are called one after the other."""
+    return beside(one, other) and all(path.rpartition(".")[2].isdigit() for path in (one, other))
 
 
 def x_of(run: Ran) -> int:

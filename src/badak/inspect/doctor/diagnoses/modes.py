@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.source import function_at, unparse
+from badak.inspect.doctor.source import function_at, own_text, unparse
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -88,6 +89,12 @@ class EvalForgotten(Diagnosis):
         )  # fmt: skip
 
 
+def never_trains() -> bool:
+    """Whether a program tests, and says train() with False alone: what it trains is in eval mode in each step."""
+    modes = re.findall(r"\.train\(([^()]*)\)", text := own_text())
+    return bool(modes) and set(modes) == {"False"} and ("no_grad(" in text or "set_grad_enabled(" in text)
+
+
 class TrainForgotten(Diagnosis):
     """After a test the training goes on in eval mode: without dropout, with the statistics of batch norm held."""
 
@@ -104,7 +111,9 @@ class TrainForgotten(Diagnosis):
                 if call.module is module and call.grad and visit.is_random(call)
             ]
             late = next((i for i, (_, training, _) in enumerate(modes) if not training), None)
-            if late == 0 and (first is None or first.grad or first.training):  # tested before the first step?
+            if (
+                late == 0 and (first is None or first.grad or first.training) and not never_trains()
+            ):  # tested before the first step?
                 continue
             between = [c for step in visit.steps for c in step.calls if c.module is module and not c.grad and not c.training]
             if late is None or len(modes) - late < (1 if between else 2) or any(training for _, training, _ in modes[late:]):

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
 from badak.inspect.doctor.facts import Loss
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.source import own_text
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.facts import Step
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 LEAST, FAR = 3, 50.0  # steps; the size of labels that is far from what a model starts with
 
+MANY, EACH = 50, 30  # classes that all come in a training; labels for each of them
+
+LATER = re.compile(
+    r"\btasks?\b|continual|increment|rehears|lifelong|curriculum|few.?shot", re.IGNORECASE
+)  # classes that come later
 PLAYED = ("bce_with_logits", "bce", "mse", "difference")
 LAYERS = ("linear", "addmm")
 
@@ -35,6 +42,8 @@ class OddLabels(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         losses = [loss for step in visit.steps for loss in step.trained]
+        tables = {lookup.rows for step in visit.steps for lookup in step.lookups}  # of words, of which some are never asked for
+        yield from self.half_of_the_classes([loss for loss in losses if loss.classes not in tables])
         held = {id(p) for step in visit.steps for p in step.optimizer._parameters()}
         calls = [call for step in visit.steps for call in step.calls if call.grad]
         models = {id(call.module) for call in calls if any(id(p) in held for p in weights_of(call.module))} or {0}
@@ -75,6 +84,26 @@ class OddLabels(Diagnosis):
                 tr("blank=0, and labels from 1 on; target_lengths without what fills the labels up"),
                 labels=sum(loss.blanks for loss in own),
             )
+
+    def half_of_the_classes(self, losses: list[Loss]) -> Iterator[Finding]:
+        """A layer answers for twice as many classes as labels are ever asked for, and the others do not come later."""
+        if LATER.search(own_text()):
+            return
+        for place in dict.fromkeys(loss.place for loss in losses):
+            own = [x for x in losses if x.place == place and x.kind == "cross_entropy" and x.labels is not None]
+            classes = {loss.classes for loss in own if loss.made_by in LAYERS}
+            if len(own) < LEAST or len(classes) != 1 or not 4 <= (count := classes.pop()) <= MANY:
+                continue
+            labels = np.concatenate([np.asarray(loss.labels).ravel() for loss in own])
+            found = np.unique(labels[labels >= 0])
+            if labels.size >= EACH * count and 1 < len(found) <= count / 2:
+                yield self.found(
+                    place,
+                    tr("{} of {} classes are asked for in {:,} labels, and no other ever is", len(found), count, labels.size),
+                    tr("look at how labels are numbered; or a last layer with as many outputs as there are classes"),
+                    classes=count, found=len(found),
+                )  # fmt: skip
+                return
 
     def asked_one(self, losses: list[Loss]) -> Iterator[Finding]:
         """A mask leaves labels that are all one number, and takes away all others."""

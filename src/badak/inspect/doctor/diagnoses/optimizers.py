@@ -36,7 +36,10 @@ class DecayTooHigh(Diagnosis):
                 else:
                     pulls = [decay * s.weight / s.gradient for p in group["params"] if (s := step.sizes.get(id(p))) and s.gradient]
                     pull = float(np.median(pulls)) if pulls else 0.0
-                    wrong, words = pull > 5, tr("it pulls {:.3g} times as hard as the gradient of the loss", pull)
+                    most = (
+                        0.5 if decay >= 1 and not isinstance(step.optimizer, SGD) else 5
+                    )  # what moments scale takes no part in it
+                    wrong, words = pull > most, tr("it pulls {:.3g} times as hard as the gradient of the loss", pull)
                     if not wrong and isinstance(step.optimizer, SGD):
                         wrong, words = rate * decay >= 5e-3, tr("each step takes {:.1%} of every weight away", rate * decay)
                 if wrong:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LEAST, EACH = 32, 8  # rows in all, and of each call
 TIMES, WIDE = 2.0, 4  # spread of the one by the other; numbers of a row that move, at least
+PICTURES = 1.9  # the same of pictures, which (x - 0.5) / 0.5 spreads twice as far
 FAR = 10.0  # the same where fewer move
 IDS = 256  # of a test
 
@@ -49,7 +50,8 @@ class OtherData(Diagnosis):
                         apart=apart,
                     )  # fmt: skip
                     return
-                if times is not None and not 1 / TIMES < times < TIMES:
+                most = PICTURES if len(tested[0].shape) > 1 and min(tested[0].shape[-2:]) > WIDE else TIMES
+                if times is not None and not 1 / most < times < most:
                     yield self.found(
                         place,
                         tr("what the model is tested with spreads {:.2g} times as far as what it was trained with, in the "

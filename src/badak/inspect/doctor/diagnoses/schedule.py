@@ -90,7 +90,9 @@ def _beyond(visit: "Visit") -> str:
     """What a cosine says that has gone on past its end; or one of milestones, all of them in the first epoch's batches."""
     rows, times = visit.watch.rows, sum(len(step.scheduled) for step in visit.steps)
     different = sum(map(len, rows.rows.values()))  # where rows have come again, how many steps an epoch has is known
-    epoch = different * len(visit.steps) / rows.seen if different < 0.9 * rows.seen else max(map(batches, visit.loaders), default=0)
+    tables = [len(table) * len(visit.steps) / drawn for table, _, drawn in rows.times.values() if drawn]  # steps that take all rows
+    whole = max([*map(batches, visit.loaders), *tables], default=0)
+    epoch = different * len(visit.steps) / rows.seen if different < 0.9 * rows.seen else whole
     for schedule in visit.watch.schedules.values():
         last = max(getattr(schedule, "milestones", ()) or (0,))
         if type(schedule).__name__ == "MultiStepLR" and times >= 0.9 * len(visit.steps) and 0 < last < min(times, epoch):

@@ -24,6 +24,8 @@ SAVED = re.compile(r"\bsave\([\w.]*\.state_dict\(\),\s*([^,()\n]+)\)")
 def without_own(text: str) -> str:
     """The text without the loading of what the program itself keeps, in a name or a file: that is no body of others."""
     text = BEST.sub("", text)
+    if "def load(" in text:  # of data, as a rule
+        text = re.sub(r"(?<![.\w])load\(", "", text)
     for name in set(KEPT.findall(text)):
         text = re.sub(rf"\bload_state_dict\({name}\)", "", text)
     for file in set(SAVED.findall(text)):
