@@ -13,6 +13,8 @@ from tests.inspect.edits import edits_of
 PLACE = Path(__file__).parent / "classroom"
 NAMES = names_of(PLACE)
 LEFT_OUT = {  # edits of any program that are no fault in this one
+    "datefmt": ("eval forgotten", "train forgotten"),  # nothing in it is random
+    "intenttrainer": ("train forgotten",),  # the edit takes the training away
     "glyphvae": ("eval forgotten", "train forgotten"),  # nothing in it is random in training alone
     "blobgan": ("eval forgotten",),  # of samples: many draw them in train mode
     "airline": ("eval forgotten",),  # nothing in it is random
