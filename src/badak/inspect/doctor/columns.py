@@ -51,9 +51,10 @@ ASKED = re.compile(r"^(y|ys|target|targets|label|labels|future|truth)(_\w+)?$")
 
 
 def other_column(tree: ast.Module) -> Iterator[Told]:
-    """target = series[i : i + n, 2], and what is told of errors in its own units is multiplied by std[0]."""
-    columns: dict[int, int] = {}
-    for line, name, value in assigned(tree):
+    """target = series[i : i + n, 2], and what is told of errors in its own units is multiplied by std[0], or by std["load"]."""
+    columns: dict[int | str, int] = {}
+    given = assigned(tree)
+    for line, name, value in given:
         if ASKED.match(name):
             columns |= dict.fromkeys(fixed_columns(value), line)
     units = {
@@ -63,8 +64,16 @@ def other_column(tree: ast.Module) -> Iterator[Told]:
         for x in (node.left, node.right)
         if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))
     }
-    if len(columns) == len(units) == 1 and not units & {*columns}:
-        (column, line), unit = *columns.items(), next(iter(units))
+    if len(columns) != 1 or len(units) != 1:
+        return
+    (column, line), unit = *columns.items(), next(iter(units))
+    if isinstance(unit, str):  # the name of a column: the list of them says which it is
+        several = [x for _, name, x in given if isinstance(x, ast.List | ast.Tuple) and len(x.elts) > 1]
+        titles = [[getattr(each, "value", None) for each in x.elts] for x in several]
+        fits = [each for each in titles if all(isinstance(x, str) for x in each) and column < len(each)]
+        found = {each[column] for each in fits if unit in each} or {each[column] for each in fits}
+        column = found.pop() if len(found) == 1 else unit
+    if column != unit:
         yield Told(
             "formula", line,
             tr("column {} is asked for, and the errors are told in the units of column {}", column, unit),

@@ -12,7 +12,7 @@ from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
 from badak.inspect.doctor import around
 from badak.inspect.doctor.report import Finding
-from badak.nn import Module
+from badak.nn import Conv1d, Conv2d, Module
 from badak.nn.recurrent import RNNBase
 from badak.tensor import Tensor
 
@@ -42,7 +42,8 @@ def asked(visit: "Visit") -> list[Finding]:
             modules = dict(module.named_modules())
             alone = report.kind in ("causal", "bidirectional")  # what a decoder asks with need not be a map of its own
             report.findings[:] = [each for each in report.findings if each.probe != "scale" or alone]
-            found = [each for each in report.findings if counts(each, modules, ordered, not told_lengths(args, kwargs))]
+            plain = not told_lengths(args, kwargs)
+            found = [each for each in report.findings if counts(each, modules, ordered, plain, mixes)]
             found = [each for each in found if each.probe != "batch" or rows_are_apart(visit, module, args, kwargs)]
             found = [each for each in found if each.probe != "tokens"] or found  # an input is not read where another bug hides it
             if found:
@@ -125,11 +126,12 @@ def fills_in(visit: "Visit") -> bool:
     )
 
 
-def counts(found: Audited, modules: dict[str, Module], ordered: bool, alone: bool) -> bool:
+def counts(found: Audited, modules: dict[str, Module], ordered: bool, alone: bool, mixes: bool) -> bool:
     """Whether it is said in a training. ordered: no bag of words, or of tokens one by one; alone: the model is not told how long
-    texts are, and few pack them for a recurrent layer."""
+    texts are, and few pack them for a recurrent layer, or hide them from a convolution; mixes: it attends."""
     by_design = found.probe == "order" and not ordered and "adds" not in found.numbers
-    by_design |= found.probe == "padding" and alone and isinstance(modules.get(found.module), RNNBase)
+    filters = not mixes and any(isinstance(m, Conv1d | Conv2d) for m in modules.values())
+    by_design |= found.probe == "padding" and alone and (filters or isinstance(modules.get(found.module), RNNBase))
     return found.probe in ASKED and not by_design
 
 

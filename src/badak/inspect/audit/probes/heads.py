@@ -199,6 +199,7 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
             or x is None
             or x.ndim not in (3, 4)
             or x.size != y.size
+            or 1 in (x.shape[1], x[0, 0].size)  # an axis of one moves nothing
             or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size))
         ):
             continue
