@@ -50,32 +50,38 @@ def is_held(name: str) -> bool:
 
 
 def same_part(tree: ast.Module) -> Iterator[Told]:
-    """train_data, val_data = data[:n], data[:n], or parts that overlap."""
+    """train_data, val_data = data[:n], data[:n], or parts that overlap; also in a dict, under "train" and "val"."""
     given = assigned(tree)
     numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
-    parts: list[tuple[str, ast.Subscript]] = []
-    for line, name, value in given:
-        if not isinstance(value, ast.Subscript) or BY_CHANCE.search(unparse(value)):
-            continue
-        if TRAIN.search(name) and not says_test(name):
-            parts.append((name, value))
-        elif is_held(name):
-            for other, part in parts:
-                if unparse(part.value) == unparse(value.value) and overlap(part.slice, value.slice, numbers):
-                    yield Told(
-                        "chosen", line,
-                        tr("{} is {}, and {} is {}: what is tested is what was learnt", other, unparse(part), name, unparse(value)),
-                        tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                    )  # fmt: skip
-                    return
+    dicts = [x for x in walk(tree) if isinstance(x, ast.Dict)]
+    inside = [[(x.lineno, str(k.value), v) for k, v in zip(x.keys, x.values) if isinstance(k, ast.Constant)] for x in dicts]
+    for several in (given, *inside):
+        parts: list[tuple[str, ast.Subscript]] = []
+        for line, name, value in several:
+            if not isinstance(value, ast.Subscript) or BY_CHANCE.search(unparse(value)):
+                continue
+            if TRAIN.search(name) and not says_test(name):
+                parts.append((name, value))
+            elif is_held(name):
+                for other, part in parts:
+                    if unparse(part.value) == unparse(value.value) and overlap(part.slice, value.slice, numbers):
+                        yield Told(
+                            "chosen", line,
+                            tr("{} is {}, and {} is {}: what is tested is what was learnt", other, unparse(part), name,
+                               unparse(value)),
+                            tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                        )  # fmt: skip
+                        return
 
 
 def overlap(a: ast.expr, b: ast.expr, numbers: dict[str, int]) -> bool:
-    """Whether two slices have rows in common, as far as that is to be seen."""
+    """Whether two slices have rows in common, as far as that is to be seen; two that begin at the first row have."""
     if unparse(a) == unparse(b) and isinstance(a, ast.Slice | ast.Name):
         return True
     if not (isinstance(a, ast.Slice) and isinstance(b, ast.Slice)) or a.step or b.step:
         return False
+    if all(x.lower is None and x.upper is not None for x in (a, b)):
+        return not any(unparse(x.upper).startswith("-") for x in (a, b))  # type: ignore[arg-type]
 
     (one, end), (two, other) = bounds(a, numbers), bounds(b, numbers)
     if one is None or end is None or two is None or other is None or min(one, end, two, other) < 0:

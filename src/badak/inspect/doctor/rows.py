@@ -343,7 +343,11 @@ def loop_around(file: str, number: int) -> str:
     return ""
 
 
-EVAL = re.compile(r"eval(uation)?_?(data)?_?(loader|set|dl|ds|iter|iterator|data|batch|batches|x|y)\b", re.IGNORECASE)
+EVAL = re.compile(
+    r"eval(uation)?_?(data)?_?(loader|set|dl|ds|iter|iterator|data|batch|batches|x|y|examples|texts|sentences|rows|pairs|idx|indices"
+    r"|df|frame|split|samples|inputs|labels|targets|features|tokens|ids|records|items|words|names)\b",
+    re.IGNORECASE,
+)
 
 
 def says_test(text: str) -> bool:

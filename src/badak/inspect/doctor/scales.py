@@ -15,7 +15,7 @@ from badak.inspect.doctor.told import Told
 def scales(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     given = assigned(tree)
-    yield from one_number(given)
+    yield from one_number(tree, given)
     yield from by_all(tree, given)
     yield from never_back(tree, given)
     yield from half_back(given)
@@ -30,8 +30,15 @@ def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     return None
 
 
-def one_number(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
-    """Numbers that are no labels, less one mean of them all, by one spread of all: of columns that is wrong, of pictures right."""
+ARRAYS = re.compile(r"\.values\b|to_numpy\(|\b(np|numpy|torch)\.")
+
+
+def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """Numbers that are no labels, less one mean of them all, by one spread of all: of columns that is wrong, of pictures right.
+
+    A frame of pandas has a spread for each column.
+    """
+    frames = re.search(r"\bimport pandas\b", unparse(tree))
     spreads = {name: unparse(value) for _, name, value in given if called(value) == "std"}
     for line, made, value in given:
         parts = divided(value)
@@ -40,6 +47,8 @@ def one_number(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
         spread = spreads.get(unparse(parts[2]), unparse(parts[2]))
         found = re.fullmatch(r"(\w+)\.std\(\)|(?:np|torch)\.std\((\w+)\)", spread)
         name = (found[1] or found[2]) if found else ""
+        if frames and not any(ARRAYS.search(unparse(each)) for _, own, each in given if own == name):
+            continue
         if name and name in names_in(parts[0]) and not ASKED.match(name):
             yield Told(
                 "one", line, tr("all columns of {} are divided by one number, {}", unparse(parts[0]), spread),

@@ -40,8 +40,36 @@ def called(node: ast.AST) -> str:
 def pairs(targets: list[ast.expr], value: ast.expr) -> list[tuple[str, ast.expr]]:
     """(name, what it is given) of an assignment; of one of several names by one value, that value each time."""
     names = targets[0].elts if isinstance(targets[0], ast.Tuple) else targets[:1]
-    values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(names) else [value] * len(names)
+    several = each_of(value) if isinstance(targets[0], ast.Tuple) else []
+    elts = several or (value.elts if isinstance(value, ast.Tuple) else [])
+    values = elts if len(elts) == len(names) else [value] * len(names)
     return [(unparse(name), each) for name, each in zip(names, values) if isinstance(name, ast.Name | ast.Attribute)]
+
+
+def each_of(value: ast.expr) -> list[ast.expr]:
+    """What a, b = (f(x) for x in (a, b)) gives each of them."""
+    if not isinstance(value, ast.GeneratorExp | ast.ListComp) or len(value.generators) != 1 or value.generators[0].ifs:
+        return []
+    over, target = value.generators[0].iter, value.generators[0].target
+    if not isinstance(over, ast.Tuple | ast.List) or not isinstance(target, ast.Name):
+        return []
+    return [ast.copy_location(Put(target.id, each).visit(copy(value.elt)), value) for each in over.elts]
+
+
+def copy(node: ast.expr) -> ast.expr:
+    """The same once more, without what is kept at its nodes."""
+    made = ast.parse(unparse(node), mode="eval").body
+    return ast.increment_lineno(made, node.lineno - 1)
+
+
+class Put(ast.NodeTransformer):
+    """Puts something in the place of a name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+        return self.value if node.id == self.name else node
 
 
 def stored_by(line: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.asking import asking
 from badak.inspect.doctor.beside import beside
 from badak.inspect.doctor.better import worse_is_better
 from badak.inspect.doctor.columns import columns
 from badak.inspect.doctor.epochs import epochs
+from badak.inspect.doctor.equal import equal
 from badak.inspect.doctor.folds import flat_in_two_orders, folds
 from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.held import held
@@ -20,6 +22,7 @@ from badak.inspect.doctor.scales import scales
 from badak.inspect.doctor.source import own_text, sources, unparse, walk
 from badak.inspect.doctor.tables import assigned, called, is_fitted, names_in, picks, tables
 from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.writing import writing
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
 FUNCTIONS = frozenset(
@@ -269,7 +272,8 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
     own_tests = {
         id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
     }
-    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+    made = [value for _, _, value in assigned(tree)]  # also by a comprehension over the parts
+    for node in (x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
         less = node.left
         if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
             continue
@@ -404,7 +408,7 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
     never_best, tables, columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held,
-    beside, for_nobody, always_drops,
+    beside, for_nobody, always_drops, asking, equal, writing,
 )  # fmt: skip
 
 

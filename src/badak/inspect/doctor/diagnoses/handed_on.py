@@ -31,6 +31,8 @@ class NotHandedOn(Diagnosis):
                 tr("out, state = rnn(x, state): give the next call the state that this one gave"),
                 calls=len(first),
             )  # fmt: skip
+        else:
+            yield from self.told(visit, "state")
 
     @staticmethod
     def same(step: Step) -> list[Begun]:

@@ -1,0 +1,171 @@
+"""Loops of a program that test: what they count, what they leave out, and what they are given that the training is not."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.held import is_held
+from badak.inspect.doctor.idle import BATCHES
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in
+from badak.inspect.doctor.told import Told
+
+
+def asking(tree: ast.Module) -> Iterator[Told]:
+    """All of them."""
+    yield from last_batch_alone(tree)
+    yield from of_the_training_alone(tree)
+    yield from given_the_answers(tree)
+    yield from best_stays(tree)
+
+
+def scopes(tree: ast.Module) -> list[ast.FunctionDef | ast.Module]:
+    return [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
+
+
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """What stands in a function, or in a file outside of functions."""
+    known = scope.__dict__.get("_own")
+    if known is None:
+        below = [x for x in walk(scope) if x is not scope and isinstance(x, ast.FunctionDef | ast.Lambda)]
+        inner = {id(y) for x in below for y in walk(x)}
+        known = scope._own = [x for x in walk(scope) if id(x) not in inner]  # type: ignore[attr-defined]
+    return known
+
+
+def tests(scope: ast.AST) -> list[tuple[ast.For, bool]]:
+    """The loops over batches, and whether they teach nothing."""
+    loops = [x for x in own_nodes(scope) if isinstance(x, ast.For) and BATCHES.search(unparse(x.iter))]
+    return [(x, not re.search(r"\.(backward|step)\(", unparse(x))) for x in loops]
+
+
+EMPTY, LIST = re.compile(r"^(\[\]|list\(\)|0|0\.0)$"), re.compile(r"^(\[\]|list\(\))$")
+
+
+def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
+    """preds = [] before a loop over batches, and preds = logits.argmax(1) in it: the last batch alone is left."""
+    for scope in scopes(tree):
+        for loop, only in tests(scope):
+            empty = EMPTY if only else LIST  # a training may show the loss of its last batch
+            begun = {name for line, name, value in assigned_in(scope) if line < loop.lineno and empty.match(unparse(value))}
+            body = [x for line in loop.body for x in walk(line)]
+            given = {
+                unparse(x)
+                for line in loop.body
+                if isinstance(line, ast.Assign)
+                for t in line.targets
+                for x in (t.elts if isinstance(t, ast.Tuple) else [t])
+            }
+            read = {x.id for x in body if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+            grown = {unparse(x.target) for x in body if isinstance(x, ast.AugAssign)}
+            later = {
+                x.id: x.lineno
+                for x in reversed(own_nodes(scope))
+                if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and x.lineno > (loop.end_lineno or 0)
+            }
+            for name in sorted((begun & given) - read - grown):
+                if name in later:
+                    yield Told(
+                        "read", later[name],
+                        tr("each batch gives {} something new: what is read behind the loop is the last batch alone", name),
+                        tr("gather all batches: {}.append(...), or +=", name),
+                    )  # fmt: skip
+                    return
+
+
+def assigned_in(scope: ast.AST) -> list[tuple[int, str, ast.expr]]:
+    """What `assigned` gives, of a scope alone; also of a = b = 0."""
+    own = {id(x) for x in own_nodes(scope)}
+    chained = [x for x in own_nodes(scope) if isinstance(x, ast.Assign) and len(x.targets) > 1]
+    found = [(x.lineno, unparse(t), x.value) for x in chained for t in x.targets]
+    return found + [each for each in assigned(scope) if id(each[2]) in own]
+
+
+def of_the_training_alone(tree: ast.Module) -> Iterator[Told]:
+    """for split in ("train", "val"): get_batch("train"); and a test that reads train_x, where val_x is never read."""
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
+        over = loop.iter.elts if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
+        parts = [x.value for x in over if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+        if not (any(map(says_test, parts)) and any(map(TRAIN.search, parts))):
+            continue
+        for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)):
+            fixed = [x for x in call.args if isinstance(x, ast.Constant) and x.value in parts]
+            if fixed and TRAIN.search(fixed[0].value) and not names_in(call) & {loop.target.id}:
+                yield Told(
+                    "chosen", call.lineno,
+                    tr("the loop over {} takes {} each time: what is tested is what was learnt", unparse(loop.iter), unparse(call)),
+                    f"{unparse(call.func)}({loop.target.id})",
+                )  # fmt: skip
+                return
+    given = {name for _, name, _ in assigned(tree) if name.isidentifier()}
+    read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and says_test(x.name)):
+        if re.search(r"\.(backward|step)\(", unparse(function)):
+            continue
+        own = {x.arg for x in function.args.args} | {
+            x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
+        }
+        for x in (x for x in walk(function) if isinstance(x, ast.Name) and x.id in given - own and TRAIN.search(x.id)):
+            twins = [name for name in given - read if is_held(name) and rest(name) == rest(x.id)]
+            if twins and not is_held(x.id):
+                yield Told(
+                    "chosen", x.lineno, tr("{}() reads {}, and nobody reads {}", function.name, x.id, twins[0]),
+                    tr("test with what was held back"),
+                )  # fmt: skip
+                return
+
+
+def rest(name: str) -> str:
+    """A name without what says training or test."""
+    return re.sub(r"_?(train(ing)?|tr|test|te|val(id(ation)?)?|dev|eval|held(_?out)?)_?", "", name, flags=re.IGNORECASE)
+
+
+FORCES = re.compile(r"teacher|forc")
+
+
+def given_the_answers(tree: ast.Module) -> Iterator[Told]:
+    """forward(self, src, tgt, teacher_forcing=0.5), and a test that calls model(src, tgt)."""
+    for forward in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"):
+        args = forward.args.args[1:]
+        default = dict(zip([x.arg for x in reversed(args)], reversed(forward.args.defaults)))
+        name = next((x for x in default if FORCES.search(x)), "")
+        value = default.get(name)
+        if not isinstance(value, ast.Constant) or not value.value or "self.training" in unparse(forward):
+            continue
+        place = [x.arg for x in args].index(name)
+        kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and forward in x.body}
+        models = {own for _, own, made in assigned(tree) if called(made) in kinds} | {"model", "net", "seq2seq"}
+        for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
+            text = unparse(scope)
+            if not re.search(r"no_grad|\.eval\(\)|inference_mode", text) or re.search(r"\.(backward|step)\(", text):
+                continue
+            for call in (x for x in walk(scope) if isinstance(x, ast.Call) and unparse(x.func) in models):
+                if place >= len(call.args) and not any(x.arg in (name, None) for x in call.keywords) and len(call.args) >= 2:
+                    yield Told(
+                        "read", call.lineno,
+                        tr("{} is asked with {}={}, as in training: it reads the answers that it is tested on", unparse(call.func),
+                           name, unparse(value)),
+                        f"{name}=0",
+                    )  # fmt: skip
+                    return
+
+
+def best_stays(tree: ast.Module) -> Iterator[Told]:
+    """if loss < best: save(...), and best stays what it was."""
+    begun = {name for _, name, _ in assigned(tree) if "best" in name.lower()}
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For | ast.While)):
+        every = [x for line in loop.body for x in walk(line)]
+        new = {unparse(x) for x in every if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)}
+        for node in (x for x in every if isinstance(x, ast.If) and isinstance(x.test, ast.Compare)):
+            sides = [unparse(node.test.left), *map(unparse, node.test.comparators)]  # type: ignore[attr-defined]
+            best = next((x for x in sides if x in begun), "")
+            keeps = any(re.search(r"state_dict\(|save\(", unparse(line)) for line in node.body)
+            ordered = isinstance(node.test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)  # type: ignore[attr-defined]
+            if best and keeps and ordered and best not in new:
+                yield Told(
+                    "setting", node.lineno, tr("{} is never moved where something better is kept: what is kept is the last", best),
+                    f"{best} = {next(x for x in sides if x != best)}",
+                )  # fmt: skip
+                return

@@ -1,0 +1,226 @@
+"""What the text of a program compares, counts or makes twice, where something else was meant the second time."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.held import is_held
+from badak.inspect.doctor.idle import DRAWN
+from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in
+from badak.inspect.doctor.told import Told
+
+
+def equal(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from with_itself(tree)
+    yield from counted_alike(tree)
+    yield from shares_changed_round(tree)
+    yield from made_again(tree)
+    yield from order_lost(tree)
+    yield from words_cut_otherwise(tree)
+
+
+COMPARES = re.compile(
+    r"(^|_)(loss|criterion|mse|mae|accuracy|acc|score|eq|equal|isclose|allclose|similarity|distance|dist|zip)(_|$)|_loss$|Loss$"
+)
+
+
+def with_itself(tree: ast.Module) -> Iterator[Told]:
+    """abs(v - v), criterion(out, out), zip(pred, pred), (y == y).mean()."""
+    for node in walk(tree):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            sides = [node.left, node.right]
+        elif isinstance(node, ast.Call) and COMPARES.search(called(node)):
+            sides = node.args[:2]
+            if called(node) == "eq" and len(node.args) == 1 and isinstance(node.func, ast.Attribute):
+                sides = [node.func.value, node.args[0]]
+        elif isinstance(node, ast.Call) and called(node) in ("sum", "mean") and isinstance(node.func, ast.Attribute):
+            of = node.func.value
+            if isinstance(of, ast.Compare) and isinstance(of.ops[0], ast.Eq):
+                sides = [of.left, of.comparators[0]]
+        texts = [unparse(x) for x in sides]
+        plain = len(sides) == 2 and all(names_in(x) for x in sides) and not DRAWN.search(texts[0])
+        if (
+            plain
+            and texts[0] == texts[1]
+            and not any(isinstance(x, ast.Call) and not x.args and not isinstance(x.func, ast.Attribute) for x in sides)
+        ):
+            yield Told(
+                "twice", node.lineno, tr("{} compares {} with itself", unparse(node)[:60], texts[0]),
+                tr("the other one that was meant"),
+            )  # fmt: skip
+            return
+
+
+COUNTS = re.compile(r"==|!=|[<>&|~]|\.eq\(|\.ne\(|logical")
+
+
+def counted_alike(tree: ast.Module) -> Iterator[Told]:
+    """tp = (p & y).sum(), fp = (p & y).sum(); and two columns of a table that are the same numbers."""
+    for block in (x.body for x in walk(tree) if isinstance(getattr(x, "body", None), list)):
+        known: dict[tuple[str, str], str] = {}
+        for line in block:
+            target = (
+                line.target
+                if isinstance(line, ast.AugAssign)
+                else line.targets[0]
+                if isinstance(line, ast.Assign) and len(line.targets) == 1
+                else None
+            )
+            if target is None or not isinstance(target, ast.Name | ast.Subscript):
+                continue
+            name, value = unparse(target), unparse(line.value)  # type: ignore[union-attr]
+            titled = (
+                isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+            )
+            sums = isinstance(target, ast.Name) and COUNTS.search(value) and re.search(r"sum\(|count", value)
+            if not (
+                sums
+                or titled
+                and isinstance(line, ast.Assign)
+                and names_in(line.value)
+                and any(isinstance(x, ast.BinOp) for x in walk(line.value))
+            ):  # type: ignore[union-attr]
+                continue
+            holder = unparse(target.value) if isinstance(target, ast.Subscript) else ""
+            other = known.setdefault((holder, value), name)
+            if other != name and not DRAWN.search(re.sub(r"sin\(|cos\(", "", value).replace("theta", "").replace("angle", "")):
+                yield Told(
+                    "read" if sums else "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]),
+                    tr("the other one that was meant"),
+                )  # fmt: skip
+                return
+
+
+GUESSES = re.compile(r"fp\b|false_pos|pred|guess|retrieved|proposed|returned|found", re.IGNORECASE)
+TRUTHS = re.compile(r"fn\b|false_neg|actual|gold|truth|relevant|support|target|label|true(?!_?pos)", re.IGNORECASE)
+
+
+def shares_changed_round(tree: ast.Module) -> Iterator[Told]:
+    """precision = tp / (tp + fn), and recall = tp / predicted."""
+    for line, name, value in assigned(tree):
+        which = re.search(r"(^|_)(precision|recall)$", name)
+        if not which or not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div):
+            continue
+        below = unparse(value.right)
+        kinds = bool(GUESSES.search(below)), bool(TRUTHS.search(below))
+        if kinds == ((False, True) if which[2] == "precision" else (True, False)):
+            right = "tp / (tp + fp)" if which[2] == "precision" else "tp / (tp + fn)"
+            yield Told("read", line, tr("{} is divided by {}, which the other one of precision and recall is", name, below), right)
+            return
+
+
+FITS = re.compile(r"vocab|tokenizer|index|lookup|scal|normal|standard|stats|stoi|word2|char2|label2|mapping|discret", re.IGNORECASE)
+NETS = re.compile(r"Dataset|Loader|Model|Net|Embedding|Layer|Norm$|collate|Sampler", re.IGNORECASE)
+LEARNS = re.compile(
+    r"setdefault\(|Counter\(|\bset\(|enumerate\(|len\(self\.|len\(\w*(vocab|stoi|index|ids)\)|\.(mean|std|max|min)\(|sorted\("
+)
+
+
+def made_again(tree: ast.Module) -> Iterator[Told]:
+    """Vocab(train_texts), and Vocab(test_texts): the same word has another number in the test."""
+    own = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.ClassDef)}
+    calls = [(called(x), data_of(x.args[0]), x) for x in walk(tree) if isinstance(x, ast.Call) and x.args and called(x) in own]
+    several = [each for each in calls if FITS.search(each[0]) and not NETS.search(each[0]) and LEARNS.search(unparse(own[each[0]]))]
+    for name, data, node in several:
+        before = [of for other, of, x in several if other == name and TRAIN.search(of) and not is_held(of)]
+        if before and says_test(data) and not TRAIN.search(data) and not names_of_both(own[name]):
+            yield Told(
+                "prepared", node.lineno,
+                tr("{} is made again, of {}: the test is prepared otherwise than what was learnt from", name, data),
+                tr("make it once, of the training's data, and use it for both"),
+            )  # fmt: skip
+            return
+
+
+def data_of(value: ast.expr) -> str:
+    """What something is made of, row by row."""
+    if isinstance(value, ast.ListComp | ast.GeneratorExp | ast.SetComp):
+        return data_of(value.generators[0].iter)
+    return unparse(value)
+
+
+def names_of_both(made: ast.AST) -> bool:
+    """Whether a function that prepares data is given what was learnt of the training, too: scale(x, mean, std)."""
+    args = made.args.args if isinstance(made, ast.FunctionDef) else []
+    return any(re.search(r"mean|std|vocab|stoi|stats|scaler|min|max|lo$|hi$|train", x.arg) for x in args)
+
+
+LOOKS_UP = re.compile(r"vocab|stoi|to_?i(d|x|dx|ndex)?s?$|2i(d|x|dx|ndex)?s?$|word|char|token", re.IGNORECASE)
+
+
+def order_lost(tree: ast.Module) -> Iterator[Told]:
+    """[vocab[w] for w in set(words)]: each word once, in any order."""
+    for node in (x for x in walk(tree) if isinstance(x, ast.ListComp) and len(x.generators) == 1):
+        over, target, taken = node.generators[0].iter, unparse(node.generators[0].target), looked_up(node.elt)
+        found = re.fullmatch(r"set\((.+)\)", unparse(over))
+        if found and taken and taken[1] == target and LOOKS_UP.search(taken[0]) and taken[0] not in found[1]:
+            yield Told(
+                "setting", node.lineno, tr("{} has each word once, in any order: the text is lost", unparse(over)),
+                f"for {target} in {found[1]}",
+            )  # fmt: skip
+            return
+
+
+def looked_up(node: ast.expr) -> tuple[str, str] | None:
+    """(table, key) of table[key], table.get(key, 0)."""
+    if isinstance(node, ast.Subscript):
+        return unparse(node.value), unparse(node.slice)
+    if called(node) == "get" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        return unparse(node.func.value), unparse(node.args[0])
+    return None
+
+
+def words_cut_otherwise(tree: ast.Module) -> Iterator[Told]:
+    """for word in text.lower().split(): vocab[word] = len(vocab), and [vocab.get(w, 0) for w in text.split()]."""
+    built: dict[str, str] = {}
+    asked: dict[str, int] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            text = " ".join(map(unparse, node.body))
+            name = node.target.id
+            counts = rf"\w+\[{name}\] (= len\(|\+= 1)|setdefault\({name}, len\(|\.add\({name}\)"
+            if re.search(counts, text):
+                built[cut(node.iter)] = unparse(node.iter)
+        elif isinstance(node, ast.Call) and called(node) in ("Counter", "set", "update") and len(node.args) == 1:
+            inner = node.args[0]
+            if isinstance(inner, ast.GeneratorExp | ast.ListComp) and isinstance(inner.elt, ast.Name):
+                own = next((g for g in inner.generators if unparse(g.target) == inner.elt.id), None)
+                if own is not None:
+                    built[cut(own.iter)] = unparse(own.iter)
+            elif called(node) == "update" and isinstance(inner, ast.Call):
+                built[cut(inner)] = unparse(inner)
+        elif isinstance(node, ast.SetComp) and isinstance(node.elt, ast.Name):
+            own = next((g for g in node.generators if unparse(g.target) == node.elt.id), None)
+            if own is not None:
+                built[cut(own.iter)] = unparse(own.iter)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp) and len(node.generators) == 1:
+            taken = looked_up(node.elt)
+            if taken and LOOKS_UP.search(taken[0]) and taken[1] == unparse(node.generators[0].target):
+                asked[cut(node.generators[0].iter)] = node.lineno
+    if len(built) != 1 or len(asked) != 1:
+        return
+    (one, text), (other, line) = next(iter(built.items())), next(iter(asked.items()))
+    if one and other and one != other:
+        yield Told(
+            "prepared", line,
+            tr("the table of words is made of {}, and is asked for words that were cut otherwise", text),
+            tr("one function for both"),
+        )  # fmt: skip
+
+
+def cut(over: ast.expr) -> str:
+    """How words are cut out of a text: the calls, without what they are called of; "" where none is called."""
+    calls = []
+    while isinstance(over, ast.Call):
+        if isinstance(over.func, ast.Attribute) and not (over.args and isinstance(over.args[0], ast.Name | ast.Subscript)):
+            calls.append(over.func.attr + ",".join(map(unparse, over.args)))
+            over = over.func.value
+        else:
+            calls.append(unparse(over.func))
+            over = over.args[0] if over.args else ast.Constant(0)
+    return " ".join(calls)

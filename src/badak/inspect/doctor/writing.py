@@ -1,0 +1,198 @@
+"""Loops of a program in which a model writes: what it drew is read in the next round, from the last place, and it may end."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import called, names_in
+from badak.inspect.doctor.told import Told
+
+DRAWS = frozenset("multinomial argmax topk sample".split())
+GROWS = frozenset("cat concat concatenate hstack append".split())
+
+
+def writing(tree: ast.Module) -> Iterator[Told]:
+    """All of them."""
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For | ast.While) and writes(x)):
+        yield from never_fed_back(loop)
+        yield from from_the_beginning(loop)
+        yield from state_thrown_away(tree, loop)
+    yield from never_ends(tree)
+
+
+def writes(loop: ast.For | ast.While) -> bool:
+    """Whether a loop, and none inside of it, draws a token and keeps it."""
+    body = [x for line in loop.body for x in walk(line)]
+    calls = {called(x) for x in body if isinstance(x, ast.Call)}
+    plain = not isinstance(loop, ast.For) or unparse(loop.iter).startswith("range(")
+    inner = any(isinstance(x, ast.For | ast.While) and writes(x) for x in body)
+    return plain and not inner and bool(calls & DRAWS) and bool(calls & GROWS) and "backward" not in calls
+
+
+def drawn(loop: ast.For | ast.While) -> set[str]:
+    """The names that hold what was drawn, or what is made of it alone."""
+    found: set[str] = set()
+    for line in (x for each in loop.body for x in walk(each) if isinstance(x, ast.Assign)):
+        calls = [called(x) for x in walk(line.value) if isinstance(x, ast.Call)]
+        names = names_in(line.value) - {"torch", "np", "F"}
+        if set(calls) & DRAWS and not set(calls) & {"cat", "concat"} or names and names <= found:
+            found |= {x.id for target in line.targets for x in walk(target) if isinstance(x, ast.Name)}
+    return found
+
+
+def asked(loop: ast.For | ast.While) -> list[tuple[ast.Assign, ast.Call]]:
+    """The lines that ask a model, which what is drawn is made of: the first calls of a name in a line of their own."""
+    lines = [x for each in loop.body for x in walk(each) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)]
+    draws = [x for x in lines if any(called(each) in DRAWS for each in walk(x.value))]
+    made = {x.id for line in draws for x in walk(line.value) if isinstance(x, ast.Name)}
+    for line in reversed(lines):  # what it is made of, too
+        if made & {x.id for x in walk(line.targets[0]) if isinstance(x, ast.Name)}:
+            made |= names_in(line.value)
+    models = re.compile(
+        r"^(self(\.\w*(model|decoder|net|rnn|gpt)\w*)?|\w*(model|decoder|net|gpt|rnn|lm)\w*)(\.(forward|decode))?$", re.IGNORECASE
+    )
+    own = [x for x in lines if models.match(unparse(x.value.func)) and x.value.args]  # type: ignore[attr-defined]
+    return [(x, x.value) for x in own if made & {y.id for y in walk(x.targets[0]) if isinstance(y, ast.Name)}]  # type: ignore[misc]
+
+
+def stores(loop: ast.For | ast.While) -> set[str]:
+    """The names that a round gives something new, in place, too."""
+    every = [x for line in loop.body for x in walk(line)]
+    names = {x.id for x in every if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    places = {
+        y.id
+        for x in every
+        if isinstance(x, ast.Subscript) and isinstance(x.ctx, ast.Store)
+        for y in walk(x.value)
+        if isinstance(y, ast.Name)
+    }
+    changed = {
+        y.id
+        for x in every
+        if isinstance(x, ast.Call)
+        and isinstance(x.func, ast.Attribute)
+        and (x.func.attr in ("append", "extend", "push") or x.func.attr.endswith("_"))
+        for y in walk(x.func.value)
+        if isinstance(y, ast.Name)
+    }
+    return (
+        names
+        | places
+        | changed
+        | ({y.id for y in walk(loop.target) if isinstance(y, ast.Name)} if isinstance(loop, ast.For) else set())
+    )
+
+
+def never_fed_back(loop: ast.For | ast.While) -> Iterator[Told]:
+    """logits, h = model(x, h) in each round, and x stays the first token."""
+    for line, call in asked(loop):
+        given = [*call.args, *(x.value for x in call.keywords)]
+        read = {x for each in given for x in names_in(each)}
+        states = {x.id for x in walk(line.targets[0]) if isinstance(x, ast.Name)}
+        if read and not (read - states) & stores(loop):
+            yield Told(
+                "setting", line.lineno,
+                tr("each round gives {} the same {}: what was drawn is never read", unparse(call.func), unparse(given[0])),
+                tr("give it what was drawn: x = next_token"),
+            )  # fmt: skip
+            return
+
+
+def grown(loop: ast.For | ast.While) -> set[str]:
+    """The texts that a round makes longer: ids = torch.cat((ids, next), 1)."""
+    lines = [
+        x
+        for each in loop.body
+        for x in walk(each)
+        if isinstance(x, ast.Assign) and called(x.value) in ("cat", "concat", "concatenate")
+    ]
+    return {unparse(x.targets[0]) for x in lines if unparse(x.targets[0]) in names_in(x.value)}
+
+
+def from_the_beginning(loop: ast.For | ast.While) -> Iterator[Told]:
+    """ids[:, :block_size], or logits[:, 0], where a text grows at its end."""
+    texts = grown(loop)
+    lines = asked(loop)
+    if not texts or not any(names_in(x) & (texts | stores(loop)) for _, call in lines for x in call.args):
+        return
+    outputs = {x.id for line, _ in lines for x in walk(line.targets[0]) if isinstance(x, ast.Name)}
+    for node in (y for each in loop.body for y in walk(each) if isinstance(y, ast.Subscript) and isinstance(y.slice, ast.Tuple)):
+        parts = node.slice.elts  # type: ignore[attr-defined]
+        second = parts[1] if len(parts) > 1 and unparse(parts[0]) == ":" else None
+        ahead = (
+            isinstance(second, ast.Slice)
+            and second.lower is None
+            and second.upper is not None
+            and not unparse(second.upper).startswith("-")
+        )
+        if unparse(node.value) in texts and ahead:
+            yield Told(
+                "setting", node.lineno, tr("{} are the first tokens, and the text grows at its end", unparse(node)),
+                f"{unparse(node.value)}[:, -{unparse(second.upper)}:]",  # type: ignore[union-attr]
+            )  # fmt: skip
+            return
+        if unparse(node.value) in outputs and isinstance(second, ast.Constant) and second.value == 0:
+            yield Told(
+                "read", node.lineno, tr("{} is the answer of the first place, and the text grows at its end", unparse(node)),
+                f"{unparse(node.value)}[:, -1]",
+            )  # fmt: skip
+            return
+
+
+def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[Told]:
+    """logits, _ = model(x) of one token, where forward(self, x, h=None) takes the state of the round before."""
+    forwards = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"]
+    takes = any(
+        len(f.args.args) > 2 and f.args.defaults and re.match(r"(h|hx|hc|hidden|state|prev)\w*$", f.args.args[2].arg)
+        for f in forwards
+    )
+    new, text = drawn(loop), " ".join(map(unparse, loop.body))
+    for line, call in asked(loop) if takes else ():
+        target, arg = line.targets[0], call.args[0]
+        if not isinstance(target, ast.Tuple) or len(call.args) > 1 or call.keywords or not isinstance(arg, ast.Name):
+            continue
+        left = unparse(target.elts[-1])
+        lost = left.startswith("_") or len(re.findall(rf"(?<![\w.]){re.escape(left)}\b", text)) == 1
+        again = [
+            x.value
+            for x in (y for each in loop.body for y in walk(each))
+            if isinstance(x, ast.Assign) and unparse(x.targets[0]) == arg.id
+        ]
+        alone = bool(again) and all(called(x) not in GROWS and names_in(x) - {"torch"} <= new for x in again)
+        if lost and alone:
+            yield Told(
+                "state", line.lineno, tr("{} reads one token in each round, and its state is thrown away", unparse(call.func)),
+                f"{unparse(target.elts[0])}, state = {unparse(call.func)}({arg.id}, state)",
+            )  # fmt: skip
+            return
+
+
+END = re.compile(r"^(EOS|END|STOP|EOT)(_?(ID|IDX|TOKEN|IX|INDEX))?$|^(eos|end|stop)_(id|idx|token|ix|index)$")
+
+
+def never_ends(tree: ast.Module) -> Iterator[Told]:
+    """if token == EOS: break, and no text that is learnt from ends with EOS."""
+    reads: dict[str, list[ast.Name]] = {}
+    for x in walk(tree):
+        if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and END.match(x.id):
+            reads.setdefault(x.id, []).append(x)
+    compared = {id(y) for x in walk(tree) if isinstance(x, ast.Compare) for y in walk(x)}
+    for name, several in reads.items():
+        values = [
+            x.value
+            for x in walk(tree)
+            if isinstance(x, ast.Assign) and name in {y.id for y in walk(x.targets[0]) if isinstance(y, ast.Name)}
+        ]
+        token = values and all(
+            isinstance(y, ast.Constant) and isinstance(y.value, int)
+            for x in values
+            for y in (x.elts if isinstance(x, ast.Tuple) else [x])
+        )
+        if token and all(id(x) in compared for x in several):
+            yield Told(
+                "setting", several[0].lineno, tr("{} is waited for, and no text that is learnt from ends with it", name),
+                tr("put it behind each text: ids + [{}]", name),
+            )  # fmt: skip
+            return
