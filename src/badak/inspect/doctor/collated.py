@@ -28,7 +28,7 @@ def in_order(examples: list, batch: Any) -> bool | None:
     orders = [order_in(made, each) for each in fields if any(len(x) > 1 for x in each)]
     known = [order for order in orders if order is not None]
     answers += [np.array_equal(known[0], order) for order in known[1:]]
-    for labels in ([x[0] for x in each] for each in fields if all(len(x) == 1 for x in each)):
+    for labels in (*([x[0] for x in each] for each in fields if all(len(x) == 1 for x in each)), *said(examples)):
         found = [label_order(made, labels, order) for order in known[:1]]
         answers += [each for each in found if each is not None]
     if not answers and apart_by_twos(made, fields):
@@ -63,9 +63,10 @@ def order_in(made: list[np.ndarray], texts: list[np.ndarray]) -> np.ndarray | No
 
 def label_order(made: list[np.ndarray], labels: list, order: np.ndarray) -> bool | None:
     """Whether labels lie in this order of the examples; None where none of what was put together are these labels."""
-    wanted = np.array(labels)
+    wanted = np.unique(np.array(labels), return_inverse=True)[1] if isinstance(labels[0], str) else np.array(labels)
+    plain = [] if isinstance(labels[0], str) else made
     same = [
-        y.ravel() for y in made if y.size == len(wanted) and np.array_equal(np.sort(y.ravel()), np.sort(wanted).astype(y.dtype))
+        y.ravel() for y in plain if y.size == len(wanted) and np.array_equal(np.sort(y.ravel()), np.sort(wanted).astype(y.dtype))
     ]
     if same and len(set(labels)) > 1:
         return any(np.array_equal(y, wanted[order].astype(y.dtype)) for y in same)
@@ -73,6 +74,15 @@ def label_order(made: list[np.ndarray], labels: list, order: np.ndarray) -> bool
     if not fits or not 2 <= len(set(labels)) <= len(labels) // 2:  # else any order gives each its own name
         return None
     return any(renamed(wanted[order], y) for y in fits)
+
+
+def said(examples: list) -> Iterator[list[str]]:
+    """Labels that are said in a word: one part of the examples, of a few kinds."""
+    parts = list(zip(*examples)) if isinstance(examples[0], (tuple, list)) else []
+    parts = parts or [*zip(*(each.values() for each in examples))] if isinstance(examples[0], dict) else parts
+    for part in parts:
+        if all(isinstance(x, str) for x in part) and 2 <= len(set(part)) <= len(part) // 2:
+            yield list(part)
 
 
 def same_kinds(a: np.ndarray, b: np.ndarray) -> bool:
@@ -89,14 +99,15 @@ def renamed(a: np.ndarray, b: np.ndarray) -> bool:
 def texts_in_order(examples: list, made: list[np.ndarray]) -> bool | None:
     """The same of words and labels, or of words and words, by how many words there are: whether ids end as their texts do."""
     parts = list(zip(*examples)) if isinstance(examples[0], (tuple, list)) else []
-    texts = [part for part in parts if all(isinstance(x, str) for x in part) and len({len(x.split()) for x in part}) >= LEAST]
     plain = [part for part in parts if all(type(x) in (int, str, float) for x in part)]
+    parts = [tuple(" ".join(x) for x in part) if all(map(is_words, part)) else part for part in parts]
+    texts = [part for part in parts if all(isinstance(x, str) for x in part) and len({len(x.split()) for x in part}) >= LEAST]
     labels = next((part for part in plain if not any(part is each for each in texts)), None)
     several = [x for x in made if x.ndim == 2 and x.dtype.kind in "iu"]
     both = [x for each in several for x in (each, each.T) if len(x) == len(examples)]
     told = [ends_as([len(x.split()) for x in part], both) for part in texts]
     known = [each for each in told if each is not None]
-    if len(known) > 1:
+    if len(known) > 1 and (any(known) or labels is None):
         return len(set(known)) == 1
     if labels is None or not known or not 2 <= len(set(labels)) <= len(labels) // 2:
         return None
@@ -105,6 +116,11 @@ def texts_in_order(examples: list, made: list[np.ndarray]) -> bool | None:
     if not own:
         return None
     return any(renamed(kinds, y) for y in own) == known[0]
+
+
+def is_words(x: Any) -> bool:
+    """Whether something is the words of a text."""
+    return isinstance(x, (list, tuple)) and bool(x) and all(isinstance(each, str) for each in x)
 
 
 def ends_as(words: list[int], several: list[np.ndarray]) -> bool | None:

@@ -27,6 +27,15 @@ def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
         sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
         if holder is not None and unparse(holder) in SAME_NAMES:  # np.reshape(x, (n, 3))
             holder, sizes = node.args[0], node.args[1].elts if len(node.args) > 1 and isinstance(node.args[1], ast.Tuple) else []
+        turned = re.fullmatch(r"(.+)\.(T|transpose\(\))", unparse(holder)) if holder is not None else None
+        if turned and len(sizes) == 2 and unparse(sizes[1]) == "-1" and rows_of(turned[1], unparse(sizes[0])):
+            yield Told(
+                "view", node.lineno,
+                tr("{} cuts columns that lie one behind the other into rows: each row has numbers of one column",
+                   unparse(node)[-60:]),
+                tr("the table as it is, or .T alone"),
+            )  # fmt: skip
+            return
         several = columns_in(joined.get(unparse(holder), holder)) if holder is not None else 0
         if several > 1 and len(sizes) == 2 and unparse(sizes[1]) == str(several) and unparse(sizes[0]) != "1":
             yield Told(
@@ -36,6 +45,12 @@ def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
                 tr("np.stack([a, b, c], axis=1), or .T"),
             )  # fmt: skip
             return
+
+
+def rows_of(table: str, size: str) -> bool:
+    """Whether a number is how many rows a table has."""
+    found = re.fullmatch(r"len\(([\w.]+)\)|([\w.]+)\.shape\[0\]", size)
+    return bool(found) and table.startswith(found[1] or found[2])
 
 
 def columns_in(value: ast.expr) -> int:
@@ -57,13 +72,9 @@ def other_column(tree: ast.Module) -> Iterator[Told]:
     for line, name, value in given:
         if ASKED.match(name):
             columns |= dict.fromkeys(fixed_columns(value), line)
-    units = {
-        x.slice.value
-        for node in walk(tree)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
-        for x in (node.left, node.right)
-        if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))
-    }
+    units = {x.slice.value for x in spreads(tree)}  # type: ignore[attr-defined]
+    if len(units) > 1:  # those that answers are told in
+        units = {x.slice.value for _, name, value in given if ANSWERS.search(name) for x in spreads(value)}
     if len(columns) != 1 or len(units) != 1:
         return
     (column, line), unit = *columns.items(), next(iter(units))
@@ -79,6 +90,16 @@ def other_column(tree: ast.Module) -> Iterator[Told]:
             tr("column {} is asked for, and the errors are told in the units of column {}", column, unit),
             tr("one column for both: it is what is asked for"),
         )  # fmt: skip
+
+
+ANSWERS = re.compile(r"pred|forecast|(^|_)y_?hat|outputs?$|answers?$")
+
+
+def spreads(node: ast.AST) -> list[ast.Subscript]:
+    """std[0], std["load"], that something is multiplied by."""
+    products = [x for x in walk(node) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)]
+    several = [x for each in products for x in (each.left, each.right) if isinstance(x, ast.Subscript)]
+    return [x for x in several if isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))]
 
 
 SPREADS = re.compile(r"(^|[._])(std|sd|sigma|scale|stds|scales)(_\w+)?$", re.IGNORECASE)
@@ -113,7 +134,9 @@ def sorted_alone(tree: ast.Module) -> Iterator[Told]:
 def sorted_within(tree: ast.Module) -> Iterator[Told]:
     """words, tags = sentences[i]; [ids[w] for w in words], [kinds[t] for t in sorted(tags)]."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
-        twins = [x.targets[0] for x in walk(function) if isinstance(x, ast.Assign)]
+        twins = [
+            x.targets[0] if isinstance(x, ast.Assign) else x.target for x in walk(function) if isinstance(x, ast.Assign | ast.For)
+        ]
         several = [[unparse(each) for each in x.elts] for x in twins if isinstance(x, ast.Tuple)]
         loops = [(x.generators[0].iter, x.lineno) for x in walk(function) if isinstance(x, ast.ListComp | ast.GeneratorExp)]
         plain = {unparse(over) for over, _ in loops}

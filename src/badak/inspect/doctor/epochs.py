@@ -114,15 +114,32 @@ def made_by(value: ast.expr, given: dict[str, list[ast.expr]]) -> str:
     return "mean" if kinds and all(kinds) else ""
 
 
+ALONG = re.compile(r"(^torch\.max\(.+, |\.max\()(dim=|axis=)?-?1\)$")
+
+
 def largest_for_its_place(tree: ast.Module) -> Iterator[Told]:
     """predicted, _ = torch.max(outputs, 1), and predicted == labels."""
     compared = {unparse(x.left): x.lineno for x in walk(tree) if isinstance(x, ast.Compare) and isinstance(x.ops[0], ast.Eq)}
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "eq" and isinstance(x.func, ast.Attribute)]
     compared |= {unparse(x.func.value): x.lineno for x in calls}  # type: ignore[attr-defined]
     read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    for _, name, value in assigned(tree):  # .max(1)[0], .max(1).values
+        first = (
+            isinstance(value, ast.Subscript)
+            and unparse(value.slice) == "0"
+            or isinstance(value, ast.Attribute)
+            and value.attr == "values"
+        )
+        of = unparse(value.value) if first else ""  # type: ignore[attr-defined]
+        if ALONG.search(of) and any(x == name or x.startswith(f"{name}[") for x in compared):
+            yield Told(
+                "read", value.lineno, tr("{} is the largest number, and is compared as if it were its place, the class", name),
+                f"{of}[1]",
+            )  # fmt: skip
+            return
     for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
         names = [unparse(x) for x in node.targets[0].elts]  # type: ignore[attr-defined]
-        along = re.search(r"(^torch\.max\(.+, |\.max\()(dim=|axis=)?-?1\)$", unparse(node.value))
+        along = ALONG.search(unparse(node.value))
         if along and len(names) == 2 and names[0] in compared and names[1] not in read:
             yield Told(
                 "read", node.lineno, tr("{} is the largest number, and is compared as if it were its place, the class", names[0]),

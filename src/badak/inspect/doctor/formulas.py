@@ -75,6 +75,30 @@ def wide(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
+SHARP = re.compile(r"^(log_)?softmax$|^cross_entropy$")
+
+
+def warm(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """softmax(logits * temperature), of a temperature of 1 and less: what makes the choice bold makes it timid."""
+    if not isinstance(node, ast.Call) or not SHARP.match(called(node)):
+        return None
+    of = (
+        node.func.value
+        if isinstance(node.func, ast.Attribute) and unparse(node.func.value) not in PLACES
+        else next(iter(node.args), None)
+    )
+    several = [of, *given.get(unparse(of), [])] if isinstance(of, ast.Name) else [of]
+    for each in (x for x in several if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+        by = next((x for x in (each.left, each.right) if COLD.search(text_of(x))), None)
+        values = [x.value for x in given.get(unparse(by), []) if isinstance(x, ast.Constant)] if by is not None else []
+        if by is not None and not any(isinstance(x, int | float) and x > 1 for x in values):
+            return tr("{} is multiplied by {}, by which it should be divided", unparse(each), unparse(by)), f"... / {unparse(by)}"
+    return None
+
+
+PLACES = frozenset("torch F nn.functional torch.nn.functional functional".split())
+
+
 def divergence(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """1 + logvar - mu ** 2 - exp(logvar), with one sign turned round."""
     if not isinstance(node, ast.BinOp) or len(every := terms(node)) != 4:
@@ -164,7 +188,7 @@ def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
-RULES: tuple[Callable, ...] = (turned_scale, wide, divergence, against, surrogate, noised, least)
+RULES: tuple[Callable, ...] = (turned_scale, wide, warm, divergence, against, surrogate, noised, least)
 
 
 def named_wrongly(tree: ast.Module) -> Iterator[Told]:

@@ -19,6 +19,7 @@ def scales(tree: ast.Module) -> Iterator[Told]:
     yield from by_all(tree, given)
     yield from never_back(tree, given)
     yield from half_back(given)
+    yield from one_side_back(tree, given)
 
 
 def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
@@ -139,3 +140,36 @@ def half_back(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
                 f"... * {by} + {whole[by]}",
             )  # fmt: skip
             return
+
+
+def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """preds, trues = predict(...); trues = trues * s + m; (preds - trues).abs(): the one in its own units, the other not."""
+    pairs = [
+        ({unparse(y) for y in x.targets[0].elts}, x.lineno)
+        for x in walk(tree)
+        if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple) and isinstance(x.value, ast.Call)
+    ]
+    back = {name: line for line, name, value in given if brought(value, name)}
+    for both, line in pairs:
+        whole = {name for name in both if back.get(name, 0) > line}
+        for name in sorted(whole):
+            for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Sub)):
+                sides = [unparse(node.left), unparse(node.right)]
+                other = next((x for x in sides if x in both - whole), "")
+                again = any(own == other and at > line for at, own, _ in given)
+                if name in sides and other and node.lineno > back[name] and not again:
+                    yield Told(
+                        "read", node.lineno, tr("{} is brought back to its own units, and {} is not", name, other),
+                        tr("bring both back"),
+                    )  # fmt: skip
+                    return
+
+
+def brought(value: ast.expr, name: str) -> bool:
+    """Whether x * s + m of a name, or inverse_transform() of it."""
+    if called(value) == "inverse_transform" and isinstance(value, ast.Call) and value.args:
+        return name in names_in(value.args[0])
+    scaled = value.left if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else None
+    return (
+        isinstance(scaled, ast.BinOp) and isinstance(scaled.op, ast.Mult) and name in (unparse(scaled.left), unparse(scaled.right))
+    )

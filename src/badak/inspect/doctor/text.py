@@ -138,13 +138,18 @@ def fixed(index: ast.expr) -> bool:
     return len(plain) == 1 and isinstance(plain[0], ast.Constant) and isinstance(plain[0].value, int)
 
 
+SHORT = 40  # nodes of a function that counts
+
+
 def shares(tree: ast.Module) -> Iterator[Told]:
     """Right answers that are counted row by row and divided by how many batches there are, or the other way round."""
+    functions = {x.name: unparse(x) for x in walk(tree) if isinstance(x, ast.FunctionDef) and len(walk(x)) < SHORT}
     for scope in (node for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))):
         kinds: dict[str, set[str]] = {}
         for node in walk(scope):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
                 text = unparse(node.value)
+                text += functions.get(called(node.value), "")  # number_of_correct(pred, y)
                 if "==" in text or ".eq(" in text:
                     kinds.setdefault(node.target.id, set()).add("mean" if "mean(" in text or "/" in text else "sum")
         ones = counters(scope)

@@ -34,17 +34,24 @@ class DecayTooHigh(Diagnosis):
                         tr("each step takes {:.1%} of every weight away", rate * decay),
                     )
                 else:
-                    pulls = [decay * s.weight / s.gradient for p in group["params"] if (s := step.sizes.get(id(p))) and s.gradient]
-                    pull = float(np.median(pulls)) if pulls else 0.0
-                    most = (
-                        0.5 if decay >= 1 and not isinstance(step.optimizer, SGD) else 5
-                    )  # what moments scale takes no part in it
-                    wrong, words = pull > most, tr("it pulls {:.3g} times as hard as the gradient of the loss", pull)
+                    several = [pull_of(each, group["params"], decay) for each in steps if each.sizes]
+                    pull, last = several[0], min(several)
+                    moments = decay >= 1 and not isinstance(step.optimizer, SGD)  # what they scale takes no part in it
+                    wrong, words = (
+                        pull > (0.5 if moments else 5) or last > 1.2 and len(several) > 2,
+                        tr("it pulls {:.3g} times as hard as the gradient of the loss", pull),
+                    )
                     if not wrong and isinstance(step.optimizer, SGD):
                         wrong, words = rate * decay >= 5e-3, tr("each step takes {:.1%} of every weight away", rate * decay)
                 if wrong:
                     yield self.found(steps[0].place, tr("weight_decay={:g}: {}", decay, words), "weight_decay=0.01", decay=decay)
                     return
+
+
+def pull_of(step: Step, parameters: list[Any], decay: float) -> float:
+    """How many times as hard as the loss a decay pulls at weights, in a step: the median."""
+    pulls = [decay * s.weight / s.gradient for p in parameters if (s := step.sizes.get(id(p))) and s.gradient]
+    return float(np.median(pulls)) if pulls else 0.0
 
 
 class MadeAnew(Diagnosis):

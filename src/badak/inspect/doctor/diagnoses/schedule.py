@@ -52,10 +52,7 @@ class RateVanishes(Diagnosis):
 
 def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
-    last, loaders = rates[-STEADY - 1 :], visit.loaders
-    rows = visit.watch.rows
-    once = sum(map(len, rows.rows.values())) >= 0.9 * rows.seen  # hardly a row came twice
-    whole = not loaders and rows.seen >= 3 * STEADY and once
+    last, loaders, whole = rates[-STEADY - 1 :], visit.loaders, _first_epoch(visit)
     if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or max(map(batches, loaders), default=3 * whole) < 3:
         return 1.0
     factors = [b / a for a, b in zip(last, last[1:])]
@@ -64,10 +61,17 @@ def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     return usual if usual <= 0.9 + 1e-6 and len(alike) >= 0.8 * len(factors) else 1.0
 
 
+def _first_epoch(visit: "Visit") -> bool:
+    """Whether no loader gave the rows, and hardly one came twice: all steps are of one epoch."""
+    rows = visit.watch.rows
+    once = sum(map(len, rows.rows.values())) >= 0.9 * rows.seen
+    return not visit.loaders and rows.seen >= 3 * STEADY and once
+
+
 def _stairs(visit: "Visit", rates: list[float]) -> float:
     """By what factor a StepLR that is called for each batch takes the rate down in a step, where it goes down several times, and
     to a third and less, in one epoch; else 1.0."""
-    count = max(map(batches, visit.loaders), default=0)
+    count = max(map(batches, visit.loaders), default=len(visit.steps) * _first_epoch(visit))
     times = sum(len(step.scheduled) for step in visit.steps)
     falls = [b < a for a, b in zip(rates, rates[1:])]
     for schedule in visit.watch.schedules.values():

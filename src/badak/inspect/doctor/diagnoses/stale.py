@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LATER = re.compile(
-    r"pre_?train|\bload_?(?!er)\w*(state|model|weight|check|ckpt|param|net|body|bone|encoder)|(?<!np\.)(?<!json\.)\bload\(|freez|frozen(?!\s*=)|prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher|perceptual|attack|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
+    r"pre_?train|\bload_?(?!er)\w*(state|model|weight|check|ckpt|param|net|body|bone|encoder)|(?<!np\.)(?<!json\.)\bload\(|freez|frozen(?!\s*=)|"
+    r"prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher(?![ _-]?forc)|perceptual|attack"
+    r"|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
     re.IGNORECASE,
 )  # a program that says so may leave weights to themselves
 BEST = re.compile(r"load_state_dict\(\w*best\w*(\[[^\]]*\])?\)", re.IGNORECASE)
