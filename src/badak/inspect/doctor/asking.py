@@ -19,6 +19,7 @@ def asking(tree: ast.Module) -> Iterator[Told]:
     yield from of_the_training_alone(tree)
     yield from given_the_answers(tree)
     yield from best_stays(tree)
+    yield from in_the_training_alone(tree)
 
 
 def scopes(tree: ast.Module) -> list[ast.FunctionDef | ast.Module]:
@@ -169,3 +170,47 @@ def best_stays(tree: ast.Module) -> Iterator[Told]:
                     f"{best} = {next(x for x in sides if x != best)}",
                 )  # fmt: skip
                 return
+
+
+CHANCE = re.compile(
+    r"rand|choice|noise|noisy|drop|shuffle|augment|jitter|crop|flip|corrupt|mask|perturb|mix|normal|smooth", re.IGNORECASE
+)
+MODELS = re.compile(r"^(self\.)?\w*(model|net|encoder|classifier|rnn|cnn|clf)\w*$", re.IGNORECASE)
+
+
+def in_the_training_alone(tree: ast.Module) -> Iterator[Told]:
+    """x = resample(x) in the loop that trains, and model(x) as it is in the one that tests."""
+    own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and not CHANCE.search(x.name + unparse(x))}
+    own |= {name for _, name, value in assigned(tree) if isinstance(value, ast.Lambda) and not CHANCE.search(name + unparse(value))}
+    loops = [x for x in walk(tree) if isinstance(x, ast.For) and BATCHES.search(unparse(x.iter))]
+    learn = [x for x in loops if ".backward(" in unparse(x)]
+    ask = [x for x in loops if not re.search(r"\.(backward|step)\(", unparse(x)) and x not in learn]
+    for loop in learn:
+        batch = {x.id for x in walk(loop.target) if isinstance(x, ast.Name)}
+        made = [x for x in walk(loop) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)]
+        for line in made:
+            name, function = unparse(line.targets[0]), called(line.value)
+            first = line.value.args[:1]  # type: ignore[attr-defined]
+            if (
+                function not in own
+                or name not in batch
+                or not first
+                or unparse(first[0]) != name
+                or not given_to_a_model(loop, name)
+            ):
+                continue
+            for other in ask:
+                calls = [x for x in walk(other) if isinstance(x, ast.Call) and called(x) in own]
+                if given_to_a_model(other, name) and not any(name in names_in(each) for x in calls for each in x.args):
+                    yield Told(
+                        "prepared", other.lineno,
+                        tr("{} is prepared by {}() where the model learns, and is given as it is in this loop", name, function),
+                        f"{name} = {function}({name})",
+                    )  # fmt: skip
+                    return
+
+
+def given_to_a_model(loop: ast.For, name: str) -> bool:
+    """Whether a loop gives a model something under this name."""
+    calls = [x for x in walk(loop) if isinstance(x, ast.Call) and MODELS.match(unparse(x.func))]
+    return any(unparse(x) == name for call in calls for x in call.args)

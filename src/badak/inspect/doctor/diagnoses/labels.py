@@ -161,6 +161,18 @@ class LabelsNotShifted(Diagnosis):
                     calls=len(fed),
                 )  # fmt: skip
                 return
+        for place in dict.fromkeys(loss.place for loss in losses):
+            own = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
+            shares = [each for step, loss in own if (each := in_turn(step, loss)) is not None]
+            if len(shares) >= 3 and len(shares) == len(own) and all(now > 0.5 and now > before + 0.3 for now, before in shares):
+                yield self.found(
+                    place,
+                    tr("a decoder that is called for one place after the other is given {:.0%} of the very tokens that it is asked "
+                       "for: it need only copy", sum(now for now, _ in shares) / len(shares)),
+                    tr("give it the token before: the start at first, then tgt[:, t - 1], and compare with tgt[:, t]"),
+                    batches=len(shares),
+                )  # fmt: skip
+                return
 
     def nothing_masked(self, visit: "Visit") -> Iterator[Finding]:
         """Some places of a text have labels, and each is the token that stands there, where the model sees it."""
@@ -177,6 +189,24 @@ class LabelsNotShifted(Diagnosis):
                 tr("hide what is asked for: torch.where(picked, MASK, ids) goes into the model"),
                 labels=sum(counts),
             )  # fmt: skip
+
+
+def in_turn(step: Step, loss: Loss) -> tuple[float, float] | None:
+    """Of tokens that a table was asked for one place after the other, which share are the labels of their places, and those of the
+    places before; None where the labels of one loss are no such row of places."""
+    if loss.target is None:
+        return None
+    alone = [x for x in step.lookups if x.ids.size == max(x.ids.shape, default=0) > 1]
+    for rows, size in {(x.rows, x.ids.size): None for x in alone}:
+        read = np.array([x.ids.ravel() for x in alone if (x.rows, x.ids.size) == (rows, size)])  # (T, B)
+        for labels in (loss.target.reshape(size, -1).T, loss.target.reshape(-1, size)) if loss.target.size == read.size else ():
+            known = labels != loss.ignored
+            if len(read) < 3 or len(np.unique(labels[known])) < KINDS or known.sum() < LEAST:
+                continue
+            now, before = (read == labels)[known].mean(), (read[1:] == labels[:-1])[known[1:]].mean()
+            if max(now, before) > 0.4:
+                return float(now), float(before)
+    return None
 
 
 def unmasked(step: Step, loss: Loss) -> int:
