@@ -12,6 +12,7 @@ from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import is_own
 from badak.tensor import Tensor
 
+KINDS = 0.5  # of rows that are asked about, which differ
 MOST = 200_000  # rows that are remembered
 WIDE = 1024  # numbers of a row that are looked at
 # The same for rows of every length, so that zeros at the end, which fill texts up, make no difference.
@@ -169,7 +170,10 @@ class Rows:
         self.source = 0
         if part and not known:  # of what it draws itself, say
             return None
-        if 20 * len(np.unique(found)) < 19 * len(found) and known < 0.95 * len(found):  # of so few kinds some are equal by chance
+        kinds = len(np.unique(found)) / max(len(found), 1)
+        if (
+            kinds < 0.95 and known < 0.95 * len(found) or kinds < KINDS and not cut
+        ):  # of so few kinds some, or all, are equal by chance
             known = 0
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
