@@ -16,6 +16,7 @@ from badak.inspect.doctor.told import Told
 def asking(tree: ast.Module) -> Iterator[Told]:
     """All of them."""
     yield from last_batch_alone(tree)
+    yield from begun_in_each_batch(tree)
     yield from of_the_training_alone(tree)
     yield from given_the_answers(tree)
     yield from best_stays(tree)
@@ -76,6 +77,38 @@ def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
                     return
 
 
+COUNTED = re.compile(r"^(np|numpy|torch)\.zeros\(")
+
+
+def begun_in_each_batch(tree: ast.Module) -> Iterator[Told]:
+    """for x, y in val_loader: confusion = np.zeros((4, 4)), which grows in that round and is read behind the loop."""
+    for scope in scopes(tree):
+        for loop, only in tests(scope) if scope is not tree else ():
+            begun = {
+                name
+                for line in loop.body
+                for _, name, value in assigned(line)
+                if EMPTY.match(unparse(value)) or COUNTED.match(unparse(value))
+            }
+            outside = {
+                x.id
+                for x in own_nodes(scope)
+                if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and x.lineno > (loop.end_lineno or 0)
+            }
+            for name in sorted(begun & outside) if only else ():
+                text = " ".join(map(unparse, loop.body))
+                grows = re.search(
+                    rf"(?<![\w.]){name}(\[[^=]*\])? \+=|(?<![\w.]){name}\.(append|extend|add_)\(|\.at\({name}\b", text
+                )
+                nested = any(isinstance(x, ast.For | ast.While) for line in loop.body for x in walk(line))
+                if grows and not nested:
+                    yield Told(
+                        "read", loop.lineno, tr("{} begins again in each batch: the last one alone is read behind the loop", name),
+                        tr("{} = ... once, before the loop", name),
+                    )  # fmt: skip
+                    return
+
+
 def assigned_in(scope: ast.AST) -> list[tuple[int, str, ast.expr]]:
     """What `assigned` gives, of a scope alone; also of a = b = 0."""
     own = {id(x) for x in own_nodes(scope)}
@@ -100,22 +133,53 @@ def of_the_training_alone(tree: ast.Module) -> Iterator[Told]:
                     f"{unparse(call.func)}({loop.target.id})",
                 )  # fmt: skip
                 return
+    yield from beside_what_was_held(tree)
+
+
+def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
+    """def validate(): ... train_x ..., or valid_x = windows(train_rows), where nobody reads val_x, or valid_rows."""
     given = {name for _, name, _ in assigned(tree) if name.isidentifier()}
-    read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    counted = {id(x.args[0]) for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "len" and x.args}
+    loads = [x for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in counted]
+    read = {x.id for x in loads}
+    unread = {name for name in given - read if is_held(name)}
+    places: list[tuple[str, list[ast.Name]]] = []
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and says_test(x.name)):
-        if re.search(r"\.(backward|step)\(", unparse(function)):
-            continue
-        own = {x.arg for x in function.args.args} | {
-            x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
-        }
-        for x in (x for x in walk(function) if isinstance(x, ast.Name) and x.id in given - own and TRAIN.search(x.id)):
-            twins = [name for name in given - read if is_held(name) and rest(name) == rest(x.id)]
-            if twins and not is_held(x.id):
+        if not re.search(r"\.(backward|step)\(", unparse(function)):
+            own = {x.arg for x in function.args.args} | {
+                x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
+            }
+            places.append((f"{function.name}()", [x for x in walk(function) if isinstance(x, ast.Name) and x.id in given - own]))
+    places += [
+        (name, [x for x in walk(value) if isinstance(x, ast.Name)])
+        for _, name, value in assigned(tree)
+        if is_held(name) and not isinstance(value, ast.Name)
+    ]
+    for where, names in places:
+        for x in (x for x in names if TRAIN.search(x.id) and not is_held(x.id)):
+            twins = [name for name in unread if rest(name) == rest(x.id) and name != where]
+            if twins:
                 yield Told(
-                    "chosen", x.lineno, tr("{}() reads {}, and nobody reads {}", function.name, x.id, twins[0]),
+                    "chosen", x.lineno, tr("{} reads {}, and nobody reads {}", where, x.id, twins[0]),
                     tr("test with what was held back"),
                 )  # fmt: skip
                 return
+    over = [x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.iter, ast.Name)]
+    twice = [x.iter.id for x in over]  # type: ignore[attr-defined]
+    for name in (x for x in twice if is_held(x) and twice.count(x) > 1):
+        alike = [
+            x
+            for x in unread
+            if x.split("_")[0] == name.split("_")[0]
+            and any(isinstance(y, ast.Name) and y.id == x and id(y) in counted for y in walk(tree))
+        ]
+        if alike:
+            yield Told(
+                "chosen", max(x.lineno for x in over if unparse(x.iter) == name),
+                tr("two loops go over {}, and {} is only counted", name, alike[0]),
+                tr("the other one that was meant"),
+            )  # fmt: skip
+            return
 
 
 def rest(name: str) -> str:

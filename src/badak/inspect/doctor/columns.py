@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SAME_NAMES, apart_from, assigned, called, picks
+from badak.inspect.doctor.tables import SAME_NAMES, apart_from, assigned, called, names_in, picks
 from badak.inspect.doctor.told import Told
 
 
@@ -17,6 +17,8 @@ def columns(tree: ast.Module) -> Iterator[Told]:
     yield from sorted_alone(tree)
     yield from sorted_within(tree)
     yield from column_twice(tree)
+    yield from gathered_in_two_orders(tree)
+    yield from one_stands_still(tree)
 
 
 def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
@@ -163,3 +165,82 @@ def column_twice(tree: ast.Module) -> Iterator[Told]:
                 tr("the other one that was meant"),
             )  # fmt: skip
             return
+
+
+def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
+    """[q for q, _ in batch], [a for _, a in sorted(batch)]; and x[a:b], np.roll(y, 1)[a:b]."""
+    for block in (x.body for x in walk(tree) if isinstance(getattr(x, "body", None), list)):
+        plain = [
+            x
+            for line in block
+            if not isinstance(line, ast.FunctionDef | ast.ClassDef | ast.For | ast.While | ast.If)
+            for x in walk(line)
+        ]
+        loops = [x.generators[0].iter for x in plain if isinstance(x, ast.ListComp | ast.GeneratorExp) and len(x.generators) == 1]
+        texts = {unparse(x) for x in loops}
+        for over in loops:
+            found = re.fullmatch(
+                r"(?:sorted|reversed)\((\w+)\b.*\)|(\w+)\[::-1\]|random\.sample\((\w+), len\(\w+\)\)", unparse(over)
+            )
+            name = next((x for x in found.groups() if x), "") if found else ""
+            if name and name in texts:
+                yield apart_from(over.lineno, unparse(over), name)
+                return
+        cuts = [x for x in plain if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Slice)]
+        rolled = [
+            x for x in cuts if called(x.value) in ("roll", "flip", "flipud") and isinstance(x.value, ast.Call) and x.value.args
+        ]
+        for x in rolled:
+            mate = next(
+                (
+                    unparse(y.value)
+                    for y in cuts
+                    if y is not x and unparse(y.slice) == unparse(x.slice) and isinstance(y.value, ast.Name)
+                ),
+                "",
+            )
+            if mate and mate != unparse(x.value.args[0]):  # type: ignore[attr-defined]
+                yield apart_from(x.lineno, unparse(x.value.args[0]), mate)  # type: ignore[attr-defined]
+                return
+
+
+def one_stands_still(tree: ast.Module) -> Iterator[Told]:
+    """for i in range(n): x = a[:k], y = b[i : i + k]: what belongs to y moves on, and a does not."""
+    for loop in (
+        x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name) and unparse(x.iter).startswith("range(")
+    ):
+        lines = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
+        stored = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)} | {
+            loop.target.id
+        }  # type: ignore[attr-defined]
+        cuts = [
+            (line, x)
+            for line in lines
+            for x in walk(line.value)
+            if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Slice) and isinstance(x.value, ast.Name)
+        ]
+        still = [
+            (line, x)
+            for line, x in cuts
+            if not names_in(x) & stored and x.slice.upper is not None and not isinstance(x.slice.upper, ast.Constant)
+        ]  # type: ignore[attr-defined]
+        for line, x in still:
+            size = unparse(x.slice.upper)  # type: ignore[attr-defined]
+            moving = [
+                y
+                for other, y in cuts
+                if other is not line
+                and loop.target.id in names_in(y.slice)
+                and size in unparse(y.slice)
+                and unparse(y.value) != unparse(x.value)
+            ]  # type: ignore[attr-defined]
+            both = [c for c in walk(loop) if isinstance(c, ast.Call) and called(c) == "append"]
+            kept = " ".join(unparse(c) for c in both)
+            if moving and unparse(line.targets[0]) in kept:
+                yield Told(
+                    "apart", x.lineno,
+                    tr("{} is the same in each round of the loop over {}, and {} moves on", unparse(x), unparse(loop.iter),
+                       unparse(moving[0])),
+                    tr("put {} into the index", loop.target.id),  # type: ignore[attr-defined]
+                )  # fmt: skip
+                return

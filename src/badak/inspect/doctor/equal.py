@@ -17,6 +17,8 @@ def equal(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     yield from with_itself(tree)
     yield from counted_alike(tree)
+    yield from asked_alike(tree)
+    yield from least_alike_first(tree)
     yield from shares_changed_round(tree)
     yield from made_again(tree)
     yield from order_lost(tree)
@@ -92,6 +94,80 @@ def counted_alike(tree: ast.Module) -> Iterator[Told]:
                 yield Told(
                     "read" if sums else "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]),
                     tr("the other one that was meant"),
+                )  # fmt: skip
+                return
+
+
+RESULT = re.compile(r"(^|_)(precision|recall|tp|fp|fn|tn|acc|f1|sensitivity|specificity)\d?$", re.IGNORECASE)
+
+
+def asked_alike(tree: ast.Module) -> Iterator[Told]:
+    """precision, recall = n / a, n / a; and a test that asks a model twice for the same."""
+    for line in (
+        x
+        for x in walk(tree)
+        if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple) and isinstance(x.value, ast.Tuple)
+    ):
+        names, values = [unparse(x) for x in line.targets[0].elts], [unparse(x) for x in line.value.elts]  # type: ignore[attr-defined]
+        same = [
+            i
+            for i, x in enumerate(values)
+            if values.index(x) < i and names_in(line.value.elts[i]) and i < len(names) and RESULT.search(names[i])
+        ]  # type: ignore[attr-defined]
+        if same:
+            yield Told(
+                "read",
+                line.lineno,
+                tr("{} is what {} is: {}", names[same[0]], names[values.index(values[same[0]])], values[same[0]]),
+                tr("the other one that was meant"),
+            )
+            return
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
+        text = unparse(scope)
+        if not re.search(r"no_grad|inference_mode", text[:200]) or re.search(
+            r"\.(backward|train)\(\)|dropout|monte|mc_", text.replace(".train()", "", 1)
+        ):
+            continue
+        known: dict[str, str] = {}
+        for line in (x for x in scope.body if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call) and x.value.args):
+            name, value = unparse(line.targets[0]), unparse(line.value)
+            other = known.setdefault(value, name)
+            if other != name and len(names_in(line.value)) > 1 and not DRAWN.search(value):
+                yield Told(
+                    "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]), tr("the other one that was meant")
+                )
+                return
+
+
+def least_alike_first(tree: ast.Module) -> Iterator[Told]:
+    """(queries @ answers.T).argsort(dim=1)[:, :k]: the smallest products come first."""
+    given = {name: value for _, name, value in assigned(tree)}
+    firsts = {
+        unparse(x.value)
+        for x in walk(tree)
+        if isinstance(x, ast.Subscript) and re.search(r"^\(?:, :\w+\)?$|^:, :\w+$", unparse(x.slice))
+    }
+    for _, name, value in assigned(tree):
+        for node in (
+            x
+            for x in walk(value)
+            if isinstance(x, ast.Call) and called(x) in ("argsort", "sort") and isinstance(x.func, ast.Attribute)
+        ):
+            of, text = node.func.value, unparse(node)  # type: ignore[attr-defined]
+            of = node.args[0] if unparse(of) in ("torch", "np", "numpy") and node.args else given.get(unparse(of), of)
+            product = (
+                isinstance(of, ast.BinOp) and isinstance(of.op, ast.MatMult) or called(of) in ("matmul", "mm", "cosine_similarity")
+            )
+            turned = "descending" in text or "[::-1]" in unparse(value) or "flip" in unparse(value)
+            used = name in firsts or any(
+                unparse(x).startswith(f"{name}[:, :") or unparse(x).startswith(f"{name}[:")
+                for x in walk(tree)
+                if isinstance(x, ast.Subscript)
+            )
+            taken = any(name in names_in(x.slice) for x in walk(tree) if isinstance(x, ast.Subscript)) or used
+            if product and not turned and taken:
+                yield Told(
+                    "formula", node.lineno, tr("{} puts what is least alike first", text[:60]), "argsort(descending=True)",
                 )  # fmt: skip
                 return
 

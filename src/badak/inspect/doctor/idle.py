@@ -35,6 +35,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
             yield from never_read(function)
             yield from made_zero(function)
     yield from given_for_nothing(tree)
+    yield from lost_arguments(tree)
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
@@ -99,18 +100,33 @@ def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
 
 
 def never_moves_on(tree: ast.Module) -> Iterator[Told]:
-    """for i in range(0, n, size): the same rows each time, for i is never read."""
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For) and isinstance(node.target, ast.Name)):
-        name, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
-        if not isinstance(over, ast.Call) or unparse(over.func) != "range" or len(over.args) != 3 or name.startswith("_"):
+    """for i in range(0, n, size): the same rows each time, for i is never read; also within enumerate() and tqdm()."""
+    given = {unparse(x.targets[0]): x.value for x in walk(tree) if isinstance(x, ast.Assign)}
+    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+        over, target = given.get(unparse(loop.iter), loop.iter), loop.target
+        while isinstance(over, ast.Call) and unparse(over.func).rpartition(".")[2] in ("tqdm", "trange", "enumerate") and over.args:
+            if unparse(over.func) == "enumerate" and isinstance(target, ast.Tuple):
+                target = target.elts[-1]
+            over = over.args[0]
+        if (
+            not isinstance(over, ast.Call)
+            or unparse(over.func) != "range"
+            or len(over.args) != 3
+            or not isinstance(target, ast.Name)
+        ):
             continue
         body = [node for line in loop.body for node in walk(line)]
         picks = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) for node in body)
-        if picks and not any(isinstance(node, ast.Name) and node.id == name for node in body):
+        picks |= any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
+        if (
+            picks
+            and not target.id.startswith("_")
+            and not any(isinstance(node, ast.Name) and node.id == target.id for node in body)
+        ):
             yield Told(
                 "same", loop.lineno,
-                tr("the loop over {} never reads {}: each round is given the same rows", unparse(over), name),
-                f"x[rows[{name} : {name} + size]]",
+                tr("the loop over {} never reads {}: each round is given the same rows", unparse(over), target.id),
+                f"x[rows[{target.id} : {target.id} + size]]",
             )  # fmt: skip
             return
 
@@ -254,6 +270,24 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
                     tr("read it, or leave it out"),
                 )  # fmt: skip
                 return
+
+
+LOSS = re.compile(r"loss|criterion|accuracy|distance|similarity|recall_at|metric")
+
+
+def lost_arguments(tree: ast.Module) -> Iterator[Told]:
+    """def ranking_loss(a, b), which never reads b, and is called with it."""
+    calls = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) > 1}
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name in calls and LOSS.search(x.name)):
+        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
+        args = function.args.args[: len(function.args.args) - len(function.args.defaults)]
+        lost = [x.arg for x in args if x.arg not in read and x.arg not in ("self", "cls") and not x.arg.startswith("_")]
+        if lost and read and not re.search(r"epoch|step|device|args|config|cfg|kwargs", lost[0]):
+            yield Told(
+                "unread", function.lineno, tr("{} is given {} and never reads it", function.name, lost[0]),
+                tr("read it, or leave it out"),
+            )  # fmt: skip
+            return
 
 
 def called_with(function: ast.FunctionDef, name: str) -> bool:

@@ -9,7 +9,7 @@ from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.tables import assigned, called, names_in
 from badak.inspect.doctor.told import Told
 
 
@@ -32,7 +32,9 @@ def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
             value = given.get(unparse(weight), weight)
             while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:  # torch.tensor(...)
                 value = value.args[0]
-            share = value.left if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) else value
+            share = value
+            while isinstance(share, ast.BinOp) and isinstance(share.op, ast.Div | ast.Mult) and names_in(share.left):
+                share = share.left
             if text_of(share) in counts and not re.search(r"-1", unparse(value)):
                 yield Told(
                     "favoured", weight.lineno,
@@ -54,7 +56,15 @@ def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
         for name in (each for each in inner if each in functions):
             bodies += [x.value for x in walk(functions[name]) if isinstance(x, ast.Return) and x.value is not None]
         for body in bodies:
-            if any(RATE.search(unparse(each)) for each in factors(body)) and len(factors(body)) > 1:
+            rates = {
+                unparse(x.value)
+                for x in walk(tree)
+                if isinstance(x, ast.keyword) and x.arg == "lr" and isinstance(x.value, ast.Constant)
+            }
+            if (
+                any(RATE.search(unparse(each)) or unparse(each) in rates - {"1.0", "1"} for each in factors(body))
+                and len(factors(body)) > 1
+            ):
                 yield Told(
                     "formula", body.lineno,
                     tr("{} is a rate, and LambdaLR multiplies the rate of the optimizer by it", unparse(body)),

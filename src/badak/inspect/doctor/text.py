@@ -367,6 +367,15 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
                 tr("load them into the model that is used"),
             )  # fmt: skip
             return
+    for _, name, value in assigned(tree):
+        every = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+        loads = [x for x in walk(tree) if isinstance(x, ast.Expr) and unparse(x).startswith(f"{name}.load_state_dict(")]
+        if called(value) in kinds and loads and len(every) == len(loads):
+            yield Told(
+                "setting", loads[0].lineno, tr("weights are loaded into {}, and nothing is asked of it", name),
+                tr("load them into the model that is used"),
+            )  # fmt: skip
+            return
     for line, name, value in assigned(tree):
         if called(value) != "state_dict" or not name.isidentifier():
             continue

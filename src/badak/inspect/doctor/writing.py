@@ -44,6 +44,7 @@ def drawn(loop: ast.For | ast.While) -> set[str]:
 
 def asked(loop: ast.For | ast.While) -> list[tuple[ast.Assign, ast.Call]]:
     """The lines that ask a model, which what is drawn is made of: the first calls of a name in a line of their own."""
+    every = [x for each in loop.body for x in walk(each) if isinstance(x, ast.Assign)]
     lines = [x for each in loop.body for x in walk(each) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)]
     draws = [x for x in lines if any(called(each) in DRAWS for each in walk(x.value))]
     made = {x.id for line in draws for x in walk(line.value) if isinstance(x, ast.Name)}
@@ -53,8 +54,8 @@ def asked(loop: ast.For | ast.While) -> list[tuple[ast.Assign, ast.Call]]:
     models = re.compile(
         r"^(self(\.\w*(model|decoder|net|rnn|gpt)\w*)?|\w*(model|decoder|net|gpt|rnn|lm)\w*)(\.(forward|decode))?$", re.IGNORECASE
     )
-    own = [x for x in lines if models.match(unparse(x.value.func)) and x.value.args]  # type: ignore[attr-defined]
-    return [(x, x.value) for x in own if made & {y.id for y in walk(x.targets[0]) if isinstance(y, ast.Name)}]  # type: ignore[misc]
+    own = [(x, y) for x in every for y in walk(x.value) if isinstance(y, ast.Call) and models.match(unparse(y.func)) and y.args]
+    return [(x, y) for x, y in own if made & {y.id for y in walk(x.targets[0]) if isinstance(y, ast.Name)}]  # type: ignore[misc]
 
 
 def stores(loop: ast.For | ast.While) -> set[str]:
@@ -90,7 +91,8 @@ def never_fed_back(loop: ast.For | ast.While) -> Iterator[Told]:
     for line, call in asked(loop):
         given = [*call.args, *(x.value for x in call.keywords)]
         read = {x for each in given for x in names_in(each)}
-        states = {x.id for x in walk(line.targets[0]) if isinstance(x, ast.Name)}
+        several = line.targets[0].elts[1:] if isinstance(line.targets[0], ast.Tuple) else []
+        states = {x.id for each in several for x in walk(each) if isinstance(x, ast.Name)}
         if read and not (read - states) & stores(loop):
             yield Told(
                 "setting", line.lineno,
@@ -133,12 +135,29 @@ def from_the_beginning(loop: ast.For | ast.While) -> Iterator[Told]:
                 f"{unparse(node.value)}[:, -{unparse(second.upper)}:]",  # type: ignore[union-attr]
             )  # fmt: skip
             return
+        alone = node.value in [call for _, call in lines] or unparse(node.value) in outputs
+        if alone and unparse(parts[0]) == "0" and grows_first(loop):
+            yield Told(
+                "read", node.lineno, tr("{} is the answer of the first place, and the text grows at its end", unparse(node)[-40:]),
+                "[-1]",
+            )  # fmt: skip
+            return
         if unparse(node.value) in outputs and isinstance(second, ast.Constant) and second.value == 0:
             yield Told(
                 "read", node.lineno, tr("{} is the answer of the first place, and the text grows at its end", unparse(node)),
                 f"{unparse(node.value)}[:, -1]",
             )  # fmt: skip
             return
+
+
+def grows_first(loop: ast.For | ast.While) -> bool:
+    """Whether the text grows along its first axis: torch.cat([ids, next], dim=0)."""
+    return any(
+        called(x) == "cat" and re.search(r"(dim|axis)=0\)$|, 0\)$", unparse(x))
+        for each in loop.body
+        for x in walk(each)
+        if isinstance(x, ast.Call)
+    )
 
 
 def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[Told]:

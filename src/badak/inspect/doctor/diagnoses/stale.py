@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LATER = re.compile(
     r"pre_?train|\bload_?(?!er)\w*(state|model|weight|check|ckpt|param|net|body|bone|encoder)|(?<!np\.)(?<!json\.)\bload\(|freez|frozen(?!\s*=)|"
-    r"prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher(?![ _-]?forc)|perceptual|attack"
+    r"prob(e|ing)\b|fine.?tun|transfer|reservoir|teacher(?![ _-]?forc|['\"])|perceptual|attack"
     r"|requires_grad_\((?!True|\))|requires_grad\s*=\s*(?!True)|\blora|adapter",
     re.IGNORECASE,
 )  # a program that says so may leave weights to themselves
