@@ -47,6 +47,7 @@ def never_patient(tree: ast.Module) -> Iterator[Told]:
 
 FUNCTIONS = re.compile(r"^(F|functional|torch\.nn\.functional|nn\.functional)\.\w+$")
 LOSSES = re.compile(r"(^|\.)\w+Loss$")
+COUNTS = re.compile(r"^len\(\w+\)$|\.size\(0\)$|\.shape\[0\]$|\.numel\(\)$|!= \w+\)\.sum\(\)(\.item\(\))?$")
 ROWS = re.compile(r"len\([\w.\[\]'\"]+\.dataset\)$|len\(\w*(_set|_ds|dataset)\)$")
 BATCHES = re.compile(r"len\([\w.\[\]'\"]*(loader|_dl|iterator)(\[\W?\w+\W?\])?\)$")
 
@@ -58,11 +59,14 @@ def means_of_batches(tree: ast.Module) -> Iterator[Told]:
         given.setdefault(name, []).append(value)
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
         kinds: dict[str, set[str]] = {}
+        counts: set[str] = set()
         for node in (x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
             kinds.setdefault(unparse(node.target), set()).add(kind_of(node.value, given))
+            rows = given.get(unparse(node.value), [node.value])
+            counts |= {unparse(node.target)} if all(COUNTS.search(unparse(x)) for x in rows) else set()
         for over, below, line in divisions(scope):
             kind = kinds.get(over, set())
-            if kind == {"mean"} and ROWS.search(below):
+            if kind == {"mean"} and (ROWS.search(below) or below in counts):
                 yield Told(
                     "read", line,
                     tr("{} adds up the mean loss of each batch, and is divided by {}, the number of rows", over, below),

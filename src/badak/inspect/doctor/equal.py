@@ -18,6 +18,7 @@ def equal(tree: ast.Module) -> Iterator[Told]:
     yield from with_itself(tree)
     yield from counted_alike(tree)
     yield from asked_alike(tree)
+    yield from without_the_labels(tree)
     yield from least_alike_first(tree)
     yield from shares_changed_round(tree)
     yield from made_again(tree)
@@ -94,6 +95,43 @@ def counted_alike(tree: ast.Module) -> Iterator[Told]:
                 yield Told(
                     "read" if sums else "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]),
                     tr("the other one that was meant"),
+                )  # fmt: skip
+                return
+
+
+RIGHT = re.compile(r"(^|_)(correct|right|hits?|tp|true_pos\w*)\b", re.IGNORECASE)
+
+
+def without_the_labels(tree: ast.Module) -> Iterator[Told]:
+    """hits[c] += (pred == c).sum(), what is guessed, not what is right; (pred == y).sum() of all places, by the number of rows."""
+    for loop in (
+        x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name) and unparse(x.iter).startswith("range(")
+    ):
+        for node in (
+            x for line in loop.body for x in walk(line) if isinstance(x, ast.AugAssign) and RIGHT.search(unparse(x.target))
+        ):
+            compares = [x for x in walk(node.value) if isinstance(x, ast.Compare)]
+            if len(compares) == 1 and not re.search(r"[&*\[]", unparse(node.value)):
+                sides = {unparse(compares[0].left), unparse(compares[0].comparators[0])}
+                if loop.target.id in sides and all(re.fullmatch(r"\w+", x) for x in sides):  # type: ignore[attr-defined]
+                    yield Told(
+                        "read",
+                        node.lineno,
+                        tr("{} counts what is guessed, and no label is read", unparse(node)),
+                        "((pred == c) & (y == c)).sum()",
+                    )
+                    return
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+        placed = {name for _, name, value in assigned(scope) if re.search(r"argmax\((dim=|axis=)?2\)$", unparse(value))}
+        grown = {unparse(x.target): unparse(x.value) for x in walk(scope) if isinstance(x, ast.AugAssign)}
+        for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+            right, count = grown.get(unparse(node.left), ""), grown.get(unparse(node.right), "")
+            found = re.fullmatch(r"\((\w+) == [^()]+\)\.sum\(\)(\.item\(\))?", right)
+            if found and found[1] in placed and re.search(r"^len\(|\.size\(0\)$|\.shape\[0\]$", count):
+                yield Told(
+                    "read", node.lineno, tr("{} counts places of texts, and is divided by {}, the number of texts", unparse(node.left),
+                       unparse(node.right)),
+                    tr("(pred == y).all(dim=1).sum(), or divide by the number of places"),
                 )  # fmt: skip
                 return
 

@@ -252,6 +252,9 @@ def chance(tree: ast.Module) -> Iterator[Told]:
         if bool(drawn.search(left)) == bool(drawn.search(right)) or not re.search(r"eps", left + right, re.IGNORECASE):
             continue
         below = isinstance(test.ops[0], ast.Lt | ast.LtE) == bool(drawn.search(left))  # chance is below epsilon
+        values = [x for _, name, x in assigned(tree) if name == (right if drawn.search(left) else left)]
+        if below and values and all(isinstance(x, ast.Constant) and isinstance(x.value, float) and x.value > 0.5 for x in values):
+            continue  # the share of what was learnt
         body = " ".join(map(unparse, node.body)) if isinstance(node, ast.If) else unparse(node.body)
         other = " ".join(map(unparse, node.orelse or behind)) if isinstance(node, ast.If) else unparse(node.orelse)
         greedy = re.compile(r"argmax|max\(")

@@ -272,17 +272,25 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
                 return
 
 
+def with_its_own(product: ast.BinOp) -> bool:
+    """Whether a product is of something and itself, turned: a @ a.T."""
+    left = {unparse(x) for x in walk(product.left) if isinstance(x, ast.Name)}
+    right = {unparse(x) for x in walk(product.right) if isinstance(x, ast.Name)}
+    return bool(left & right)
+
+
 LOSS = re.compile(r"loss|criterion|accuracy|distance|similarity|recall_at|metric")
 
 
 def lost_arguments(tree: ast.Module) -> Iterator[Told]:
-    """def ranking_loss(a, b), which never reads b, and is called with it."""
+    """def ranking_loss(a, b), which compares a with itself, never reads b, and is called with it."""
     calls = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) > 1}
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name in calls and LOSS.search(x.name)):
         read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
         args = function.args.args[: len(function.args.args) - len(function.args.defaults)]
         lost = [x.arg for x in args if x.arg not in read and x.arg not in ("self", "cls") and not x.arg.startswith("_")]
-        if lost and read and not re.search(r"epoch|step|device|args|config|cfg|kwargs", lost[0]):
+        itself = any(with_its_own(x) for x in walk(function) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.MatMult))
+        if lost and itself:
             yield Told(
                 "unread", function.lineno, tr("{} is given {} and never reads it", function.name, lost[0]),
                 tr("read it, or leave it out"),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 
+LEAST = 8  # texts of a batch
+
+
 class LabelsMixed(Diagnosis):
     """Rows and their labels are picked in different orders: each row is asked for the label of another one."""
 
@@ -40,6 +43,7 @@ class LabelsMixed(Diagnosis):
         if told := [*self.told(visit, "apart")]:
             yield from told
             return
+        yield from self.bags(visit)
         yield from self.mirrored(visit)
         yield from self.beside(visit)
         yield from self.mixture(visit)
@@ -47,6 +51,20 @@ class LabelsMixed(Diagnosis):
         yield from self.shuffled(visit)
         for steps in visit.by_optimizer():
             yield from self.apart([step for step in steps if step.fresh and step.trained])
+
+    def bags(self, visit: "Visit") -> Iterator[Finding]:
+        """Of texts that lie one behind the other the last is nearly all: where they begin was not added up."""
+        for several in visit.watch.given.trained.values():
+            full = [np.count_nonzero(each.values, axis=1) for each in several if each.whole == len(each.values) >= LEAST]
+            if len(full) >= 3 and len(full) == len(several) and all(2 * n[-1] > n.sum() and 8 * np.median(n) < n[-1] for n in full):
+                yield self.found(
+                    next((call.place for step in visit.steps for call in step.calls), ""),
+                    tr("the last of {} texts that lie one behind the other has {:.0%} of all words, in {} of {} batches",
+                       len(full[0]), full[0][-1] / full[0].sum(), len(full), len(full)),
+                    tr("offsets are where texts begin: torch.tensor([0, *lengths[:-1]]).cumsum(0)"),
+                    batches=len(full),
+                )  # fmt: skip
+                return
 
     def apart(self, steps: list[Step]) -> Iterator[Finding]:
         """The labels of a loss are picked in another order than what is given to the model."""
