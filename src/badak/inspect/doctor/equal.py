@@ -43,6 +43,8 @@ def with_itself(tree: ast.Module) -> Iterator[Told]:
                 sides = [node.func.value, node.args[0]]
         elif isinstance(node, ast.Call) and called(node) in ("sum", "mean") and isinstance(node.func, ast.Attribute):
             of = node.func.value
+            while called(of) in ("float", "double", "int", "long", "to", "astype") and isinstance(of.func, ast.Attribute):  # type: ignore[attr-defined]
+                of = of.func.value  # type: ignore[attr-defined]
             if isinstance(of, ast.Compare) and isinstance(of.ops[0], ast.Eq):
                 sides = [of.left, of.comparators[0]]
         texts = [unparse(x) for x in sides]
@@ -129,7 +131,7 @@ def without_the_labels(tree: ast.Module) -> Iterator[Told]:
             found = re.fullmatch(r"\((\w+) == [^()]+\)\.sum\(\)(\.item\(\))?", right)
             if found and found[1] in placed and re.search(r"^len\(|\.size\(0\)$|\.shape\[0\]$", count):
                 yield Told(
-                    "read", node.lineno, tr("{} counts places of texts, and is divided by {}, the number of texts", unparse(node.left),
+                    "read", node.lineno, tr("{} counts places, and is divided by {}, the number of texts", unparse(node.left),
                        unparse(node.right)),
                     tr("(pred == y).all(dim=1).sum(), or divide by the number of places"),
                 )  # fmt: skip

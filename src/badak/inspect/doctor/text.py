@@ -278,7 +278,7 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
         id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
     }
     made = [value for _, _, value in assigned(tree)]  # also by a comprehension over the parts
-    for node in (x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+    for node in {id(x): x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)}.values():
         less = node.left
         if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
             continue
@@ -370,7 +370,8 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
     for _, name, value in assigned(tree):
         every = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
         loads = [x for x in walk(tree) if isinstance(x, ast.Expr) and unparse(x).startswith(f"{name}.load_state_dict(")]
-        if called(value) in kinds and loads and len(every) == len(loads):
+        others = [other for _, other, x in assigned(tree) if called(x) == called(value) and other != name]
+        if called(value) in kinds and loads and len(every) == len(loads) and others:
             yield Told(
                 "setting", loads[0].lineno, tr("weights are loaded into {}, and nothing is asked of it", name),
                 tr("load them into the model that is used"),
