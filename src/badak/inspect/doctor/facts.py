@@ -31,6 +31,7 @@ class Loss:
     target: np.ndarray | None = None
     ignored: int | None = None
     mass: tuple[float, float] | None = None  # least and most that the probabilities of a row sum to, of logarithms
+    simplex: bool = False  # its first input is above 0, and sums to 1 in each row: probabilities, whatever made them
     scale: float | None = None  # the gradient that came back to it
     below_by: str = ""  # the operation that made what log_softmax was given
     below_at: str = ""

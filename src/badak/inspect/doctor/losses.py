@@ -43,6 +43,8 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
     )  # fmt: skip
     seen.labels_at = arrays[1].__array_interface__["data"][0] if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
+    if op.name == "cross_entropy" and x.ndim == 2 and x.size and x[0].min() >= 0 and x.shape[1] > 1:
+        seen.simplex = bool((x >= 0).all() and np.allclose(x.sum(axis=1), 1, atol=1e-3))
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
         seen.target, seen.ignored = arrays[1].copy(), attributes.get("ignore_index", -100)
         last = watch.open.lookups[-1].ids if watch.open.lookups else None

@@ -33,6 +33,18 @@ class ProbabilitiesForLogits(Diagnosis):
                 tr("leave out the first: give the loss, or Categorical(logits=...), the logits; probabilities are its probs"),
                 steps=len(twice),
             )  # fmt: skip
+        losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "cross_entropy"]
+        for place in dict.fromkeys(loss.place for loss in losses):
+            own = [loss for loss in losses if loss.place == place]
+            if len(own) >= 3 and all(loss.simplex for loss in own) and own[0].made_by not in self.made["cross_entropy"]:
+                said.add(place)
+                yield self.found(
+                    place,
+                    tr("cross_entropy is given numbers from 0 to 1 that sum to 1 in each row of {} batches, and takes the softmax "
+                       "itself: the loss cannot come near 0", len(own)),
+                    tr("leave out the {}: give the loss the logits", "softmax"),
+                    low=own[0].low, high=own[0].high,
+                )  # fmt: skip
         for step in visit.steps:
             for loss in step.trained:
                 makers: tuple[str, ...] = self.made.get(loss.kind, ())
