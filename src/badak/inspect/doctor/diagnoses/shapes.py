@@ -112,7 +112,8 @@ class BatchFirst(Diagnosis):
         seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "first"]
         wrong = [each for step, each in seen if min(each.a[:2]) > 1 and batch_axis(step, each.a) == 0]
         told = any(batch_axis(step, each.a) is not None for step, each in seen)
-        wrong = wrong if told or not as_many_texts(visit, [each.a for _, each in seen]) else [each for _, each in seen]
+        if not told and (as_many_texts(visit, [each.a for _, each in seen]) or labels_of_batches(visit, seen)):
+            wrong = [each for _, each in seen]
         if len(wrong) >= 2 and len(wrong) == len(seen):
             T, B = wrong[0].a[:2]
             yield self.found(
@@ -121,6 +122,15 @@ class BatchFirst(Diagnosis):
                    "{} texts of {} tokens", wrong[0].a, T, B, T, B),
                 tr("batch_first=True in the layer"),
             )  # fmt: skip
+
+
+def labels_of_batches(visit: "Visit", seen: list) -> bool:
+    """Whether the labels of each step were (B, T) before they were laid flat, B of a loader, as what the layer is given."""
+    sizes = {each.batch_size for each in visit.loaders}
+    return all(
+        any(loss.laid == each.a[:2] for loss in step.trained) and each.a[0] in sizes and each.a[1] not in sizes
+        for step, each in seen
+    )
 
 
 def as_many_texts(visit: "Visit", shapes: list[tuple[int, ...]]) -> bool:
