@@ -10,7 +10,7 @@ EDITS: dict[str, list[tuple]] = {
         ("below cut off", "BADAK-209", "turns = self.dropout(self.encode_turns(words))", "turns = self.dropout(self.encode_turns(words).data)"),
         ("validated on the training", "BADAK-238", "valid_acc = accuracy(valid_dialogues)", "valid_acc = accuracy(train_dialogues)"),
         ("cosine in every batch", "BADAK-236", "        optimizer.step()\n        epoch_losses", "        optimizer.step()\n        lr_scheduler.step()\n        epoch_losses", "    lr_scheduler.step()\n    valid", "    valid"),
-        ("words of the training in capitals", "BADAK-257", "        for word in text.lower().split():\n            if word not in", "        for word in text.upper().split():\n            if word not in"),
+        ("words of the training in capitals", "BADAK-221", "        for word in text.lower().split():\n            if word not in", "        for word in text.upper().split():\n            if word not in"),
         ("answers for other places", "BADAK-253", "acts.reshape(-1))", "acts.t().reshape(-1))"),
         ("best weights not read again", "BADAK-259", "model.load_state_dict(torch.load(\"dialogue.pt\"))\n", "torch.load(\"dialogue.pt\")\n"),
         ("losses with their graphs", "BADAK-232", "epoch_losses.append(loss.item())", "epoch_losses.append(loss)"),
@@ -23,7 +23,7 @@ EDITS: dict[str, list[tuple]] = {
     "quantsales": [
         ("sales as they are", "BADAK-223", "past = self.sales[shop, t - s.history : t] / self.scale[shop]", "past = self.sales[shop, t - s.history : t]"),
         ("the days asked for are read", "BADAK-258", "past = self.sales[shop, t - s.history : t] / self.scale[shop]", "past = self.sales[shop, t - s.history + s.ahead : t + s.ahead] / self.scale[shop]"),
-        ("encoder's state not handed over", "BADAK-259", "self.decoder(torch.cat([future, e.expand(-1, future.size(1), -1)], dim=-1), h)", "self.decoder(torch.cat([future, e.expand(-1, future.size(1), -1)], dim=-1))"),
+        ("encoder's state not handed over", "BADAK-217", "self.decoder(torch.cat([future, e.expand(-1, future.size(1), -1)], dim=-1), h)", "self.decoder(torch.cat([future, e.expand(-1, future.size(1), -1)], dim=-1))"),
         ("validated on days of the training", "BADAK-238", "SalesWindows(sales, promo, scale, valid_from - s.history, test_from, s)", "SalesWindows(sales, promo, scale, 0, valid_from - 28, s)"),
         ("one quantile learns", "BADAK-217", "return torch.stack(losses).mean()", "return losses[-1].mean()"),
         ("loss turned round", "BADAK-254", "torch.max(q * error, (q - 1) * error)", "-torch.max(q * error, (q - 1) * error)"),

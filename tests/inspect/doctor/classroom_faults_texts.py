@@ -14,7 +14,6 @@ EDITS: dict[str, list[tuple]] = {
         ("channels by view", "BADAK-240", "self.embedding(x).permute(0, 2, 1)", "self.embedding(x).view(x.size(0), -1, x.size(1))"),
         ("dropout of nearly all", "BADAK-255", "\"dropout\": 0.4", "\"dropout\": 0.95"),
         ("first filters three times", "BADAK-217", "torch.cat(pooled, dim=1)", "torch.cat([pooled[0] for _ in pooled], dim=1)"),
-        ("test has a vocabulary of its own", "BADAK-257", "DataLoader(NewsDataset(test_rows, vocab,", "DataLoader(NewsDataset(test_rows, Vocab([text for text, _ in test_rows], 1),", "model = TextCNN(len(vocab),", "model = TextCNN(len(vocab) + 40,"),
         ("accuracy of the last batch", "", "            preds.extend(logits.argmax(dim=1).tolist())\n            golds.extend(labels.tolist())\n", "            preds = logits.argmax(dim=1).tolist()\n            golds = labels.tolist()\n"),
         ("padded to the left of the cut", "", "return ids + [0] * (max_len - len(ids))", "return ([0] * max_len + ids)[:max_len]"),
         ("three words of each headline", "", "text.split()][:max_len]", "text.split()][:3]"),
@@ -59,7 +58,7 @@ EDITS: dict[str, list[tuple]] = {
     ],
     "nlisiamese": [
         ("sentences sorted in the collate", "BADAK-256", "        lengths = torch.tensor([len(r) for r in rows])\n", "        rows.sort(key=len, reverse=True)\n        lengths = torch.tensor([len(r) for r in rows])\n"),
-        ("hypothesis never read", "BADAK-259", "self.encoder(p, p_len), self.encoder(h, h_len)", "self.encoder(p, p_len), self.encoder(p, p_len)"),
+        ("hypothesis never read", "BADAK-217", "self.encoder(p, p_len), self.encoder(h, h_len)", "self.encoder(p, p_len), self.encoder(p, p_len)"),
         ("labels in order", "BADAK-249", "train_set, dev_set = data[:1200], data[1200:]", "train_set, dev_set = sorted(data[:1200], key=lambda row: row[2]), data[1200:]", "args.batch_size, shuffle=True,", "args.batch_size,"),
         ("largest score as the class", "BADAK-263", "model(*inputs).max(1)[1]", "model(*inputs).max(1)[0]"),
         ("softmax in the classifier", "BADAK-202", "            nn.Linear(64, len(LABELS)),\n", "            nn.Linear(64, len(LABELS)),\n            nn.Softmax(dim=-1),\n"),
@@ -91,7 +90,6 @@ EDITS: dict[str, list[tuple]] = {
         ("clipped away", "BADAK-234", "model.parameters(), 1.0)", "model.parameters(), 1e-7)"),
         ("decay", "BADAK-244", "\"weight_decay\": 0.1", "\"weight_decay\": 20.0"),
         ("estimates of the training alone", "BADAK-238", "xb, yb = get_batch(split)", "xb, yb = get_batch(\"train\")"),
-        ("heads by view", "BADAK-240", "q = q.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)", "q = q.view(B, self.n_head, T, C // self.n_head)"),
         ("writes by the first place", "", "logits = logits[:, -1, :] / temperature", "logits = logits[:, 0, :] / temperature"),
         ("reads the first words alone", "", "idx[:, -self.config.block_size :]", "idx[:, : self.config.block_size]"),
         ("words mixed before the split", "", "itos = sorted(set(text))", "rng.shuffle(text)\nitos = sorted(set(text))"),
@@ -153,7 +151,6 @@ EDITS: dict[str, list[tuple]] = {
         ("offsets without a sum", "", "torch.tensor(offsets[:-1]).cumsum(dim=0)", "torch.tensor(sorted(offsets[:-1]))"),
         ("another tokenizer", "", "for token in tokenizer(text)]", "for token in text.split()]"),
         ("misses are hits", "", "fn += (~guess & truth)", "fn += (guess & truth)"),
-        ("ends as offsets", "", "torch.tensor(offsets[:-1]).cumsum(dim=0)", "torch.tensor(offsets[1:]).cumsum(dim=0) - 1"),
     ],
     "gridload": [
         ("the hours asked for are in the window", "BADAK-258", "self.values[i + self.lookback : i + self.lookback + self.horizon, 0]", "self.values[i + self.lookback - self.horizon : i + self.lookback, 0]"),

@@ -71,7 +71,31 @@ MAXES = "pred = model(x).max(1)[{}]\nright = (pred == y).sum()\n"
 BY_FUNCTION = "def n_right(p, y):\n    return p.eq(y).sum().item()\ndef test():\n    right = 0\n    for x, y in test_loader:\n        right += n_right(model(x).argmax(1), y)\n    return right / len(test_loader{})\n"
 TAGS = "def read(notes):\n    for words, tags in notes:\n        yield [a[w] for w in words], [b[t] for t in {}]\n"
 EPSILON = "EPSILON = 0.9\ndef act(x):\n    if np.random.uniform() < EPSILON:\n        return net(x).argmax()\n    return np.random.randint(2)\n"
+PINBALL = "def pinball(p, y):\n    e = y - p\n    return torch.{}(q * e, (q - 1) * e).mean()\n"
+QUANTILES = "def pinball_loss(p, y):\n    losses = []\n    for q in QUANTILES:\n        losses.append(f(p, y, q))\n    return {}\n"
+REAL = "def test():\n    right = n = 0\n    for x, y in data:\n        p, real = g(x), y >= 0\n        right += (p[real] == y[real]).sum().item()\n        n += {}\n    return right / n\n"
+BOTH = "valid_set = Windows(sales, a, b)\ntest_set = Windows(sales, {}, c)\nc = b\n"
+INSIDE = "inside = ((y >= low) & (y {})).float().mean()\n"
+GUESS = "guess = scores > 0.5\nacc = (guess == ({})).mean()\n"
+STRAND = "loader = DataLoader(data)\nfor xb, yb in loader:\n    xb = xb.flip({})\n    f(xb, yb).backward()\n"
+ONES = "n_pos = y.sum()\nloss_fn = nn.BCEWithLogitsLoss(pos_weight=torch.tensor({}))\n"
+HALF = "loss_fn = nn.BCEWithLogitsLoss()\npred = (scores > {}).float()\n"
+SIZES = "class D(nn.Module):\n    def forward(self, past, future):\n        return self.rnn(past[:, : future.size(1)]{})\n"
+READ = "{}torch.load('m.pt'){}\n"
+MEAN = "scale = sales.{}(axis=1)\nstd = sales.std()\n"
 CASES = [
+    ("formula", PINBALL.format("min"), PINBALL.format("max")),
+    ("unlearnt", QUANTILES.format("losses[-1].mean()"), QUANTILES.format("torch.stack(losses).mean()")),
+    ("read", REAL.format("y.numel()"), REAL.format("real.sum().item()")),
+    ("chosen", BOTH.format("a").replace(", c)", ", b)"), BOTH.format("b")),
+    ("twice", INSIDE.format(">= low"), INSIDE.format("<= high")),
+    ("twice", GUESS.format("scores > 0.5"), GUESS.format("labels == 1")),
+    ("apart", STRAND.format("0"), STRAND.format("1, 2")),
+    ("favoured", ONES.format("n_pos / (n - n_pos)"), ONES.format("(n - n_pos) / n_pos")),
+    ("read", HALF.format("0.5"), HALF.format("0")),
+    ("unread", SIZES.format(""), SIZES.format(" + future")),
+    ("setting", READ.format("", ""), READ.format("model.load_state_dict(", ")")),
+    ("formula", MEAN.format("mean").replace("std = sales.std", "std = sales.mean"), MEAN.format("mean")),
     ("setting", GENERATE.format(given="idx[:, :block]", place="[:, -1]"), GENERATE.format(given="idx[:, -block:]", place="[:, -1]")),
     ("read", GENERATE.format(given="idx", place="[:, 0, :]"), GENERATE.format(given="idx", place="[:, -1, :]")),
     ("read", CHOSEN.format(given="ids", place="[:, 0]"), CHOSEN.format(given="ids", place="[:, -1]")),

@@ -342,7 +342,8 @@ def on_padding(watch: "Watch", weights: np.ndarray, dim: int) -> None:
             continue
         if weights.size == ids.size and dim or weights.ndim == 3 and dim == 2:
             rows = weights.reshape(ids.shape) if weights.size == ids.size else weights.mean(axis=1)
-            share = rows[ids == filler].sum() / len(ids)
+            real = (ids != filler).any(axis=1)  # a row of nothing else, as of a turn that is none, has to weigh it
+            share = rows[(ids == filler) & real[:, None]].sum() / max(int(real.sum()), 1)
             watch.open.filled.append((line(), float(share)))
             return
 

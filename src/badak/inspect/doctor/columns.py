@@ -19,6 +19,7 @@ def columns(tree: ast.Module) -> Iterator[Told]:
     yield from column_twice(tree)
     yield from gathered_in_two_orders(tree)
     yield from one_stands_still(tree)
+    yield from turned_alone(tree)
 
 
 def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
@@ -243,4 +244,27 @@ def one_stands_still(tree: ast.Module) -> Iterator[Told]:
                        unparse(moving[0])),
                     tr("put {} into the index", loop.target.id),  # type: ignore[attr-defined]
                 )  # fmt: skip
+                return
+
+
+TURNS = (
+    r"{0}\.flip\(\(?\[?0,?\]?\)?\)", r"torch\.flip\({0}, (dims=)?[\[(]0,?[\])]\)", r"(torch|np)\.roll\({0}, [^,]+, 0\)",
+    r"{0}\.roll\([^,]+, 0\)", r"{0}\[::-1\]",
+)  # fmt: skip
+TEXTS = re.compile(r"src|trg|tgt|text|seq|sent|tokens|ids")  # may lie one place after the other
+
+
+def turned_alone(tree: ast.Module) -> Iterator[Told]:
+    """for x, y in DataLoader(...): x = x.flip(0), and y as it is."""
+    if "DataLoader(" not in unparse(tree):
+        return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
+        batch = [x.id for x in walk(loop.target) if isinstance(x, ast.Name)]
+        for line in (x for each in loop.body for x in walk(each) if isinstance(x, ast.Assign) and unparse(x.targets[0]) in batch):
+            name, text = unparse(line.targets[0]), unparse(line.value)
+            turned = any(re.fullmatch(each.format(name), text) for each in TURNS)
+            mates = [x for x in batch if x != name]
+            others = {unparse(x.targets[0]) for x in walk(loop) if isinstance(x, ast.Assign)}
+            if turned and mates and not others & {*mates} and not TEXTS.search(name):
+                yield apart_from(line.lineno, name, mates[-1])
                 return

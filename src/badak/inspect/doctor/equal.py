@@ -17,6 +17,7 @@ def equal(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     yield from with_itself(tree)
     yield from counted_alike(tree)
+    yield from one_test_for_both(tree)
     yield from asked_alike(tree)
     yield from without_the_labels(tree)
     yield from least_alike_first(tree)
@@ -24,6 +25,7 @@ def equal(tree: ast.Module) -> Iterator[Told]:
     yield from made_again(tree)
     yield from order_lost(tree)
     yield from words_cut_otherwise(tree)
+    yield from logits_by_half(tree)
 
 
 COMPARES = re.compile(
@@ -32,11 +34,17 @@ COMPARES = re.compile(
 
 
 def with_itself(tree: ast.Module) -> Iterator[Told]:
-    """abs(v - v), criterion(out, out), zip(pred, pred), (y == y).mean()."""
+    """abs(v - v), criterion(out, out), zip(pred, pred), (y == y).mean(), (a > 0) & (a > 0)."""
+    several: dict[str, list[ast.expr]] = {}
+    for _, name, value in assigned(tree):
+        several.setdefault(name, []).append(value)
+    given = {name: values[0] for name, values in several.items() if len(values) == 1 and isinstance(values[0], ast.Compare)}
     for node in walk(tree):
         sides: list[ast.expr] = []
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.BitAnd | ast.BitOr):
             sides = [node.left, node.right]
+        elif isinstance(node, ast.BoolOp):
+            sides = node.values[:2]
         elif isinstance(node, ast.Call) and COMPARES.search(called(node)):
             sides = node.args[:2]
             if called(node) == "eq" and len(node.args) == 1 and isinstance(node.func, ast.Attribute):
@@ -46,7 +54,7 @@ def with_itself(tree: ast.Module) -> Iterator[Told]:
             while called(of) in ("float", "double", "int", "long", "to", "astype") and isinstance(of.func, ast.Attribute):  # type: ignore[attr-defined]
                 of = of.func.value  # type: ignore[attr-defined]
             if isinstance(of, ast.Compare) and isinstance(of.ops[0], ast.Eq):
-                sides = [of.left, of.comparators[0]]
+                sides = [given.get(unparse(x), x) for x in (of.left, of.comparators[0])]
         texts = [unparse(x) for x in sides]
         plain = len(sides) == 2 and all(names_in(x) for x in sides) and not DRAWN.search(texts[0])
         if (
@@ -124,6 +132,7 @@ def without_the_labels(tree: ast.Module) -> Iterator[Told]:
                     )
                     return
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+        yield from masked_by_all(scope)
         placed = {name for _, name, value in assigned(scope) if re.search(r"argmax\((dim=|axis=)?2\)$", unparse(value))}
         grown = {unparse(x.target): unparse(x.value) for x in walk(scope) if isinstance(x, ast.AugAssign)}
         for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
@@ -136,6 +145,22 @@ def without_the_labels(tree: ast.Module) -> Iterator[Told]:
                     tr("(pred == y).all(dim=1).sum(), or divide by the number of places"),
                 )  # fmt: skip
                 return
+
+
+def masked_by_all(scope: ast.AST) -> Iterator[Told]:
+    """right += (pred[mask] == y[mask]).sum(), and n += y.numel()."""
+    grown = {unparse(x.target): x.value for x in walk(scope) if isinstance(x, ast.AugAssign)}
+    for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+        right, count = grown.get(unparse(node.left)), grown.get(unparse(node.right))
+        if right is None or count is None:
+            continue
+        found = re.fullmatch(r"\((\w+)\[(\w+)\] == (\w+)\[\2\]\)\.sum\(\)(\.item\(\))?", unparse(right))
+        if found and re.fullmatch(rf"({found[1]}|{found[3]})\.(numel\(\)|nelement\(\)|shape\.numel\(\))", unparse(count)):
+            yield Told(
+                "read", node.lineno, tr("{} counts the places of {} alone, and is divided by all", unparse(node.left), found[2]),
+                f"{unparse(node.right)} += {found[2]}.sum().item()",
+            )  # fmt: skip
+            return
 
 
 RESULT = re.compile(r"(^|_)(precision|recall|tp|fp|fn|tn|acc|f1|sensitivity|specificity)\d?$", re.IGNORECASE)
@@ -209,6 +234,30 @@ def least_alike_first(tree: ast.Module) -> Iterator[Told]:
                 yield Told(
                     "formula", node.lineno, tr("{} puts what is least alike first", text[:60]), "argsort(descending=True)",
                 )  # fmt: skip
+                return
+
+
+def one_test_for_both(tree: ast.Module) -> Iterator[Told]:
+    """valid_set = Windows(x[a:b]), test_set = Windows(x[a:b])."""
+    known: dict[str, str] = {}
+    for line, name, value in assigned(tree):
+        if (
+            is_held(name)
+            and isinstance(value, ast.Call | ast.Subscript)
+            and not DRAWN.search(unparse(value))
+            and re.search(r"set$|data|_x$|_ds$|df$|_loader$|rows|texts", name)
+        ):
+            picked = (
+                isinstance(value, ast.Subscript)
+                and isinstance(value.slice, ast.Slice)
+                or isinstance(value, ast.Call)
+                and len(value.args) > 2
+            )
+            other = known.setdefault(unparse(value), name) if picked else name
+            if other != name:
+                yield Told(
+                    "chosen", line, tr("{} is what {} is: {}", name, other, unparse(value)[:60]), tr("the other one that was meant")
+                )
                 return
 
 
@@ -340,3 +389,24 @@ def cut(over: ast.expr) -> str:
             calls.append(unparse(over.func))
             over = over.args[0] if over.args else ast.Constant(0)
     return " ".join(calls)
+
+
+SCORED = re.compile(r"score|pred|prob|logit|out|guess|hat", re.IGNORECASE)
+
+
+def logits_by_half(tree: ast.Module) -> Iterator[Told]:
+    """BCEWithLogitsLoss(), no sigmoid anywhere, and scores > 0.5."""
+    text = unparse(tree)
+    if not re.search(r"BCEWithLogitsLoss|binary_cross_entropy_with_logits", text) or re.search(
+        r"sigmoid|softmax|exp\(|expit", text, re.IGNORECASE
+    ):
+        return
+    for node in (
+        x for x in walk(tree) if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Gt | ast.GtE)
+    ):
+        if unparse(node.comparators[0]) == "0.5" and SCORED.search(unparse(node.left)):
+            yield Told(
+                "read", node.lineno, tr("{} compares logits with a probability", unparse(node)),
+                tr("torch.sigmoid(logits) > 0.5, or logits > 0"),
+            )  # fmt: skip
+            return

@@ -13,6 +13,7 @@ from badak.inspect.doctor.told import Told
 
 MEAN = re.compile(r"(^|[._])(mean|means|mu|avg|average)\d?$|^(mean|mu)_\w+$", re.IGNORECASE)
 STD = re.compile(r"(^|[._])(std|stds|sd|sigma|stdev|scale)\d?$|^(std|sd|sigma)_\w+$", re.IGNORECASE)
+SPREAD = re.compile(r"(^|[._])(std|stds|sd|sigma|stdev)\d?$|^(std|sd|sigma)_\w+$", re.IGNORECASE)  # a scale may be a mean
 LOG_VAR = re.compile(r"(^|[._])(log_?vars?|lv)\d?$", re.IGNORECASE)
 COLD = re.compile(r"(^|[._])(temp|temperature|tau)$", re.IGNORECASE)
 MIXES = re.compile(r"(^|[._])(lam|lambda_?|alpha|tau|momentum|decay|m)$")
@@ -164,6 +165,23 @@ def surrogate(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
+def pinball(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """min(q * e, (q - 1) * e): the smaller of both errors of a quantile."""
+    if called(node) not in ("min", "minimum") or not isinstance(node, ast.Call) or len(node.args) != 2:
+        return None
+    parts = [x for x in node.args if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)]
+    less = [
+        x
+        for x in parts
+        if re.fullmatch(r"\(?\w+ - 1(\.0)?\)?", unparse(x.left)) or re.fullmatch(r"\(?\w+ - 1(\.0)?\)?", unparse(x.right))
+    ]
+    if len(parts) == 2 and len(less) == 1:
+        return tr(
+            "{} is the smaller of both errors of a quantile, which is never above 0", unparse(node)
+        ), "torch.max(q * e, (q - 1) * e)"
+    return None
+
+
 def noised(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """sqrt(1 - a) * x + sqrt(a) * noise."""
     if not isinstance(node, ast.BinOp) or len(every := terms(node)) != 2 or not all(sign > 0 for sign, _ in every):
@@ -188,7 +206,7 @@ def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
-RULES: tuple[Callable, ...] = (turned_scale, wide, warm, divergence, against, surrogate, noised, least)
+RULES: tuple[Callable, ...] = (turned_scale, wide, warm, divergence, against, surrogate, pinball, noised, least)
 
 
 def named_wrongly(tree: ast.Module) -> Iterator[Told]:
@@ -197,7 +215,7 @@ def named_wrongly(tree: ast.Module) -> Iterator[Told]:
         func = called(value)
         if (
             func in ("mean", "std")
-            and (STD if func == "mean" else MEAN).search(name)
+            and (SPREAD if func == "mean" else MEAN).search(name)
             and not (STD.search(name) and MEAN.search(name))
         ):
             inner = unparse(value)

@@ -36,6 +36,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
             yield from made_zero(function)
     yield from given_for_nothing(tree)
     yield from lost_arguments(tree)
+    yield from last_of_a_list(tree)
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
@@ -257,7 +258,8 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
     forwards = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"]
     for function in forwards:
         args, several = function.args.args[1:], len(function.args.defaults)
-        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
+        sizes = {id(x.value) for x in walk(function) if isinstance(x, ast.Attribute) and x.attr in ("size", "shape")}
+        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name) and id(x) not in sizes}
         for arg in args[1 : len(args) - several] if read else ():
             others = [x for x in forwards if x is not function and any(each.arg == arg.arg for each in x.args.args)]
             used = any(
@@ -296,6 +298,24 @@ def lost_arguments(tree: ast.Module) -> Iterator[Told]:
                 tr("read it, or leave it out"),
             )  # fmt: skip
             return
+
+
+def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
+    """losses.append(...) in a loop, and losses[-1] is all that is read of them."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        names = [x for x in walk(function) if isinstance(x, ast.Name)]
+        taken = {id(x.value): x for x in walk(function) if isinstance(x, ast.Subscript) and unparse(x.slice) in ("-1", "0")}
+        for loop in (x for x in walk(function) if isinstance(x, ast.For)):
+            calls = [unparse(x.func) for x in walk(loop) if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute)]
+            for name in (x.removesuffix(".append") for x in calls if x.endswith(".append") and TERM.search(x)):
+                later = [x for x in names if x.id == name and x.lineno > (loop.end_lineno or 0)]
+                if later and all(id(x) in taken for x in later):
+                    said = unparse(taken[id(later[0])])
+                    yield Told(
+                        "unlearnt", later[0].lineno, tr("{} is all that is read of them: nothing learns from the others", said),
+                        f"sum({name})",
+                    )  # fmt: skip
+                    return
 
 
 def called_with(function: ast.FunctionDef, name: str) -> bool:

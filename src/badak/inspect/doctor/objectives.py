@@ -15,7 +15,7 @@ from badak.inspect.doctor.told import Told
 
 def objectives(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
-    for rule in (rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights):
+    for rule in (rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights, ones_by_zeros):
         yield from rule(tree)
 
 
@@ -42,6 +42,31 @@ def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
                     tr("the rarer, the larger: weight = 1 / counts"),
                 )  # fmt: skip
                 return
+
+
+POSITIVES = re.compile(r"(^|[._])(n_?)?pos(itives?)?(_count)?$|(^|_)num_pos\w*$|\by\w*\.sum\(\)$")
+NEGATIVES = re.compile(r"neg|\(1 - ")
+
+
+def ones_by_zeros(tree: ast.Module) -> Iterator[Told]:
+    """BCEWithLogitsLoss(pos_weight=torch.tensor(n_pos / (n - n_pos)))."""
+    given = {name: value for _, name, value in assigned(tree)}
+    for weight in (x.value for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "pos_weight"):
+        value: ast.expr = weight
+        for _ in range(3):
+            value = given.get(unparse(value), value)
+            value = value.args[0] if called(value) in ("tensor", "as_tensor", "FloatTensor") and value.args else value  # type: ignore[attr-defined]
+            value = value.elts[0] if isinstance(value, ast.List) and len(value.elts) == 1 else value
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div):
+            continue
+        above, below = unparse(value.left), unparse(value.right)
+        rest = below.endswith(f" - {above}") or bool(NEGATIVES.search(below))
+        if rest and POSITIVES.search(above) and not NEGATIVES.search(above):
+            yield Told(
+                "favoured", weight.lineno, tr("pos_weight is {}: it makes larger what is frequent", unparse(value)),
+                tr("pos_weight = negatives / positives"),
+            )  # fmt: skip
+            return
 
 
 def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:

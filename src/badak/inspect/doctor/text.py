@@ -27,7 +27,7 @@ from badak.inspect.doctor.writing import writing
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
 FUNCTIONS = frozenset(
     "relu gelu softmax log_softmax sigmoid tanh dropout normalize cat stack bmm matmul clamp where flip roll squeeze unsqueeze "
-    "transpose permute reshape flatten einsum layer_norm interpolate pad one_hot".split()
+    "transpose permute reshape flatten einsum layer_norm interpolate pad one_hot load".split()
 )
 METHODS = frozenset(
     "detach clamp squeeze unsqueeze transpose permute reshape masked_fill softmax log_softmax sigmoid relu tanh contiguous "

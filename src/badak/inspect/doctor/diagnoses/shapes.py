@@ -136,4 +136,5 @@ def labels_of_batches(visit: "Visit", seen: list) -> bool:
 def as_many_texts(visit: "Visit", shapes: list[tuple[int, ...]]) -> bool:
     """Whether the first axis has one size, that of the loaders' batches, and the second one another from step to step: texts."""
     first, second = {shape[0] for shape in shapes}, {shape[1] for shape in shapes}
-    return len(shapes) > 2 and len(first) == 1 and len(second) > 1 and any(each.batch_size in first for each in visit.loaders)
+    batches = any(each.batch_size in first for each in visit.loaders) or not visit.loaders and len(shapes) > 5
+    return len(shapes) > 2 and len(first) == 1 and len(second) > 1 and batches
