@@ -17,6 +17,14 @@ LEFT_OUT = {  # edits of any program that are no fault in this one
     "pararank": ("loss under no_grad", "seed in the loop"),  # of its test; of the loop that makes the texts
     "datefmt": ("eval forgotten", "train forgotten"),  # nothing in it is random
     "intenttrainer": ("train forgotten",),  # the edit takes the training away
+    "flowertune": ("seed in the loop",),  # of two epochs of what it begins with
+    "screwsae": (
+        "eval forgotten",
+        "train forgotten",
+        "loss under no_grad",
+    ),  # nothing in it is random in training alone; of its test
+    "condgan": ("eval forgotten",),  # of samples: many draw them in train mode
+    "tinyddpm": ("eval forgotten", "train forgotten"),  # nothing in it is random in training alone
     "glyphvae": ("eval forgotten", "train forgotten"),  # nothing in it is random in training alone
     "blobgan": ("eval forgotten",),  # of samples: many draw them in train mode
     "airline": ("eval forgotten",),  # nothing in it is random
