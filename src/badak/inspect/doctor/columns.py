@@ -20,6 +20,38 @@ def columns(tree: ast.Module) -> Iterator[Told]:
     yield from gathered_in_two_orders(tree)
     yield from one_stands_still(tree)
     yield from turned_alone(tree)
+    yield from named_twice(tree)
+    yield from order_for_ranks(tree)
+
+
+def named_twice(tree: ast.Module) -> Iterator[Told]:
+    """COLUMNS = ["age", "age", "fare"], by which a table is picked."""
+    picked = {name for x in walk(tree) if isinstance(x, ast.Subscript) for name in names_in(x.slice)}
+    lists = [(line, name, value) for line, name, value in assigned(tree) if isinstance(value, ast.List) and name in picked]
+    for line, name, value in lists:
+        words = [unparse(x) for x in value.elts if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+        same = next((x for x in words if words.count(x) > 1), "")
+        if same and len(words) == len(value.elts):
+            yield Told(
+                "twice", line, tr("{} stands twice in {}, and adds nothing the second time", same, name),
+                tr("the other one that was meant"),
+            )  # fmt: skip
+            return
+
+
+def order_for_ranks(tree: ast.Module) -> Iterator[Told]:
+    """ranks = argsort(scores) + 1, and ranks[positive].sum(): where each stands is argsort of argsort."""
+    text = unparse(tree)
+    for line, name, value in assigned(tree):
+        order = value.left if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else value
+        plain = called(order) == "argsort" and unparse(order).count("argsort") == 1
+        if plain and "rank" in name.lower() and re.search(rf"\b{re.escape(name)}\[[^\]:]+\]\.(sum|mean)\(", text):
+            if not re.search(rf"argsort\({re.escape(name)}\b|\b{re.escape(name)}\.argsort", text):
+                yield Told(
+                    "read", line, tr("{} is the order of the rows, not the rank of each", name),
+                    f"{name} = argsort(argsort(x)) + 1",
+                )  # fmt: skip
+                return
 
 
 def cut_into_rows(tree: ast.Module) -> Iterator[Told]:

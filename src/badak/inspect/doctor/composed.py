@@ -204,6 +204,20 @@ def leaves_of(node: Any) -> dict[int, Any]:
     return leaves
 
 
+def hangs_on(node: Any, root: Any) -> bool:
+    """Whether a node was made of another one, or is it."""
+    seen, pending = {id(node)}, [node]
+    while pending:
+        each = pending.pop()
+        if each is root:
+            return True
+        for edge in getattr(each, "edges", ()):
+            if edge is not None and id(edge[0]) not in seen:
+                seen.add(id(edge[0]))
+                pending.append(edge[0])
+    return False
+
+
 def reached_by(node: Any) -> list[tuple[str, frozenset[int]]]:
     """The line of each term of what backward() is called of, and the leaves (their id) that it depends on."""
     terms = terms_of(node)

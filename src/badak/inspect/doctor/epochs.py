@@ -48,7 +48,7 @@ def never_patient(tree: ast.Module) -> Iterator[Told]:
 FUNCTIONS = re.compile(r"^(F|functional|torch\.nn\.functional|nn\.functional)\.\w+$")
 LOSSES = re.compile(r"(^|\.)\w+Loss$")
 COUNTS = re.compile(r"^len\(\w+\)$|\.size\(0\)$|\.shape\[0\]$|\.numel\(\)$|!= \w+\)\.sum\(\)(\.item\(\))?$")
-ROWS = re.compile(r"len\([\w.\[\]'\"]+\.dataset\)$|len\(\w*(_set|_ds|dataset)\)$")
+ROWS = re.compile(r"len\([\w.\[\]'\"]+\.dataset\)$|len\(\w*(_set|_ds|datasets?)(\[.+\])?\)$")
 BATCHES = re.compile(r"len\([\w.\[\]'\"]*(loader|_dl|iterator)(\[\W?\w+\W?\])?\)$")
 
 
@@ -62,23 +62,45 @@ def means_of_batches(tree: ast.Module) -> Iterator[Told]:
         counts: set[str] = set()
         for node in (x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
             kinds.setdefault(unparse(node.target), set()).add(kind_of(node.value, given))
-            rows = given.get(unparse(node.value), [node.value])
-            counts |= {unparse(node.target)} if all(COUNTS.search(unparse(x)) for x in rows) else set()
+            given_rows = given.get(unparse(node.value), [node.value])
+            counts |= {unparse(node.target)} if all(COUNTS.search(unparse(x)) for x in given_rows) else set()
+        ones = rounds(scope)
         for over, below, line in divisions(scope):
-            kind = kinds.get(over, set())
-            if kind == {"mean"} and (ROWS.search(below) or below in counts):
+            kind, means = kinds.get(over, set()), below if "len(" in below else meant(below, given)
+            if kind == {"mean"} and (ROWS.search(means) or below in counts):
                 yield Told(
                     "read", line,
                     tr("{} adds up the mean loss of each batch, and is divided by {}, the number of rows", over, below),
                     f"{over} += loss.item() * len(x)",
                 )  # fmt: skip
                 return
-            if kind == {"sum"} and BATCHES.search(below):
+            if kind == {"sum"} and (BATCHES.search(means) or over in ones.get(below, ())):
                 yield Told(
                     "read", line, tr("{} adds up the loss of each row, and is divided by {}, the number of batches", over, below),
                     tr("divide by the number of rows"),
                 )  # fmt: skip
                 return
+
+
+def meant(text: str, given: dict[str, list[ast.expr]]) -> str:
+    """What a name, or a place of a dict, is given in the program: len(train_set)."""
+    several = given.get(re.sub(r"\[.*\]$", "", text), [])
+    values = [
+        x.value if isinstance(x, ast.DictComp) else x.values[0] if isinstance(x, ast.Dict) and x.values else x for x in several
+    ]
+    return unparse(values[0]) if len(values) == 1 else text
+
+
+def rounds(scope: ast.AST) -> dict[str, set[str]]:
+    """Of each name that grows by 1 alone, in a loop: what else grows in each of its rounds."""
+    grown = [x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)]
+    ones = {unparse(x.target) for x in grown} - {unparse(x.target) for x in grown if unparse(x.value) != "1"}
+    found: dict[str, set[str]] = {}
+    for loop in (x for x in walk(scope) if isinstance(x, ast.For)):
+        own = {unparse(x.target) for x in loop.body if isinstance(x, ast.AugAssign)}
+        for name in own & ones:
+            found.setdefault(name, set()).update(own - ones)
+    return found
 
 
 def divisions(scope: ast.AST) -> Iterator[tuple[str, str, int]]:

@@ -10,10 +10,17 @@ from badak.inspect.doctor.tables import assigned, called, names_in
 from badak.inspect.doctor.told import Told
 
 FOLDS = re.compile(r"fold|kf\b|\bcv\b", re.IGNORECASE)
-ANEW = re.compile(r"load_state_dict|deepcopy|reset_|\.apply\(|init")
+BEGINS = re.compile(r"reset_|\.apply\(|init")
 
 
 def folds(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from one_for_all(tree)
+    yield from drawn_in_each(tree)
+    yield from added_up(tree)
+
+
+def one_for_all(tree: ast.Module) -> Iterator[Told]:
     """A model that is made before the loop over folds, and learns in each: what a fold holds back, the fold before has taught."""
     functions = {node.name: unparse(node) for node in walk(tree) if isinstance(node, ast.FunctionDef)}
     kinds = {node.name for node in walk(tree) if isinstance(node, ast.ClassDef)} | {"Sequential"}
@@ -23,16 +30,21 @@ def folds(tree: ast.Module) -> Iterator[Told]:
         picked = {unparse(x) for line in loop.body for x in walk(line) if isinstance(x, ast.Subscript)}
         picked = {each for each in picked if each.endswith(f"[{unparse(loop.target)}]")}  # folds[i]
         head = " ".join([unparse(loop.target), unparse(loop.iter), *sorted(picked)])
-        if not FOLDS.search(head) or ANEW.search(" ".join(map(unparse, loop.body))):
-            continue
         inside = {name for line in loop.body for _, name, _ in assigned(ast.Module([line], []))}
+        if not FOLDS.search(head) or begins_again(loop, inside):
+            continue
         calls = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)]
         text = " ".join(map(unparse, loop.body))
         trains = ".backward(" in text or any(".backward(" in functions.get(called(x), "") for x in calls)
         learn = {
             name for x in calls for name in names_in(x) if name in models and name not in inside and models[name] < loop.lineno
         }
-        learn = {name for name in learn if f"{name}.parameters()" in text or any(trained(x, name, functions) for x in calls)}
+        moved = own_optimizers(given) if ".backward(" in text and ".step(" in text else set()
+        learn = {
+            name
+            for name in learn
+            if f"{name}.parameters()" in text or name in moved or any(trained(x, name, functions) for x in calls)
+        }
         if trains and learn:
             name = min(learn)
             yield Told(
@@ -42,6 +54,58 @@ def folds(tree: ast.Module) -> Iterator[Told]:
                 tr("make the model and its optimizer in the loop"),
             )  # fmt: skip
             return
+
+
+def own_optimizers(given: list[tuple[int, str, ast.expr]]) -> set[str]:
+    """The models whose parameters an optimizer was given."""
+    every = [match[1] for _, _, value in given if (match := re.search(r"optim\w*\.\w+\((\w+)\.parameters\(\)", unparse(value)))]
+    return set(every)
+
+
+def drawn_in_each(tree: ast.Module) -> Iterator[Told]:
+    """fold_of = permutation(n) % k in the loop over folds: a row is held back by several of them, or by none."""
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and FOLDS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
+        number = unparse(loop.target)
+        for line in loop.body:
+            for _, name, value in assigned(ast.Module([line], [])):
+                drawn = re.search(r"perm(utation)?\(|randint\(|\.choice\(|shuffle\(|integers\(", unparse(value))
+                asked = re.search(rf"\b{re.escape(name)} [!=]= {re.escape(number)}\b", unparse(loop))
+                if drawn and asked and "seed" not in unparse(value).lower():
+                    yield Told(
+                        "chosen", line.lineno,
+                        tr("{} is drawn again for each fold: a row is held back by several folds, or by none", name),
+                        tr("draw it once, before the loop over folds"),
+                    )  # fmt: skip
+                    return
+
+
+def added_up(tree: ast.Module) -> Iterator[Told]:
+    """p += predict(model, x) of each fold, and p > 0.5: a sum of several probabilities."""
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and MEMBERS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
+        for line in (x for x in loop.body if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
+            name = unparse(line.target)
+            again = re.compile(rf"\b{re.escape(name)}( /=? |\.div|\.mean\()")
+            read = [
+                x for x in walk(tree) if isinstance(x, ast.Compare) and unparse(x).startswith((f"{name} > 0.5", f"{name} >= 0.5"))
+            ]
+            if read and "/" not in unparse(line.value) and not again.search(unparse(tree)) and isinstance(line.value, ast.Call):
+                yield Told(
+                    "read", read[0].lineno,
+                    tr("{} is the sum of what several models give, and is compared with 0.5 as if it were their mean", name),
+                    f"{name} / k > 0.5",
+                )  # fmt: skip
+                return
+
+
+MEMBERS = re.compile(r"fold|\bkf\b|\bcv\b|models|seeds?\b|ensemble", re.IGNORECASE)
+
+
+def begins_again(loop: ast.For, inside: set[str]) -> bool:
+    """Whether a round gives the weights that it begins with again: those that were kept in this round are not."""
+    loads = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and called(x) == "load_state_dict" and x.args]
+    copies = [x for line in loop.body for x in walk(line) if called(x) == "deepcopy" and "state_dict" not in unparse(x)]
+    again = [x for x in loads if not names_in(x.args[0]) & inside]
+    return bool(again or copies or BEGINS.search(" ".join(map(unparse, loop.body))))
 
 
 def trained(call: ast.Call, name: str, functions: dict[str, str]) -> bool:

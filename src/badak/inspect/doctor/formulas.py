@@ -36,6 +36,13 @@ def formulas(tree: ast.Module) -> Iterator[Told]:
                 return
     yield from named_wrongly(tree)
     yield from one_share(tree)
+    yield from shares_of_an_average(tree)
+    yield from product_of_noise(tree)
+    yield from noise_from_the_begin(tree)
+    yield from one_time_for_all(tree)
+    yield from asked_for_another(tree)
+    yield from asked_for_its_noise(tree)
+    yield from other_condition(tree)
     yield from made_large(tree)
     yield from least_of_one(tree)
     yield from weighed_round(tree)
@@ -255,6 +262,210 @@ def one_share(tree: ast.Module) -> Iterator[Told]:
                 return
 
 
+AVERAGED = re.compile(r"ema|avg|average|shadow|running|smooth|moving|teacher|target", re.IGNORECASE)
+
+
+def shares_of_an_average(tree: ast.Module) -> Iterator[Told]:
+    """average = decay * average + decay * new; and (1 - decay) * average + decay * new, with a decay of 0.99."""
+    for line, name, value in stores(tree):
+        every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
+        if len(every) != 2 or not all(sign > 0 and len(factors(each)) == 2 for sign, each in every):
+            continue
+        split = [sorted(factors(each), key=lambda x: unparse(x) != name and name in unparse(x)) for _, each in every]
+        old = next((x for x in split if any(of(y) == of_text(name) for y in x)), None)
+        if old is None:
+            continue
+        new = next(x for x in split if x is not old)
+        keeps = next(unparse(x) for x in old if of(x) != of_text(name))
+        takes = {unparse(x) for x in new}
+        if keeps in takes and keeps not in ("0.5", "1 / 2"):
+            yield Told("average", line, tr("both parts of {} have the share {}", unparse(value), keeps), f"1 - {keeps}")
+            return
+        share = re.fullmatch(r"1(?:\.0)? - ([\w.]+)", keeps)
+        if share and share[1] in takes and AVERAGED.search(name) and (large := numbers(tree, share[1])) and min(large) >= 0.9:
+            yield Told(
+                "average", line,
+                tr("{} keeps 1 - {} of what it was, and {} is {:g}: it is what came last, and no average", name, share[1], share[1],
+                   min(large)),
+                f"{share[1]} * {name} + (1 - {share[1]}) * ...",
+            )  # fmt: skip
+            return
+
+
+def stores(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
+    """(line, what is given something, what) of all assignments, places of dicts and lists, too."""
+    every = [x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1]
+    return [(x.lineno, unparse(x.targets[0]), x.value) for x in every if not isinstance(x.targets[0], ast.Tuple)]
+
+
+def of(x: ast.expr) -> str:
+    return of_text(unparse(x))
+
+
+def of_text(text: str) -> str:
+    return re.sub(r"(\.(data|detach\(\)|clone\(\)))+$", "", text)
+
+
+def numbers(tree: ast.Module, name: str) -> list[float]:
+    """The numbers that a name is given anywhere in the program: as a default, by name, by its place, or plainly."""
+    last = name.rpartition(".")[2]
+    found: list[ast.expr] = [value for _, other, value in assigned(tree) if other.rpartition(".")[2] == last]
+    places: dict[str, int] = {}
+    kinds = {f: x.name for x in walk(tree) if isinstance(x, ast.ClassDef) for f in x.body if isinstance(f, ast.FunctionDef)}
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        args = [each.arg for each in function.args.args]
+        if last in args:
+            found += function.args.defaults[max(0, args.index(last) - len(args) + len(function.args.defaults)) :][:1] * (
+                args.index(last) >= len(args) - len(function.args.defaults)
+            )
+            owner = kinds.get(function, "")
+            places[owner if function.name == "__init__" else function.name] = args.index(last) - bool(owner)
+    for call in (x for x in walk(tree) if isinstance(x, ast.Call)):
+        found += [x.value for x in call.keywords if x.arg == last]
+        found += call.args[places[called(call)] :][:1] if called(call) in places else []
+    return [float(x.value) for x in found if isinstance(x, ast.Constant) and isinstance(x.value, int | float)]
+
+
+def product_of_noise(tree: ast.Module) -> Iterator[Told]:
+    """alphas_cumprod = cumprod(betas): what is left of the data is the product of 1 - beta."""
+    for line, name, value in assigned(tree):
+        text = unparse(value)
+        if re.search(r"alpha", name, re.IGNORECASE) and called(value) == "cumprod" and not re.search(r"alpha|1(\.0)? - ", text):
+            if re.search(r"\bbetas?\b", text):
+                yield Told(
+                    "formula", line, tr("{} is given {}: the shares of the noise, not those of the data", name, text),
+                    text.replace("betas", "1 - betas"),
+                )  # fmt: skip
+                return
+
+
+def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
+    """for t in range(T): x = step(model(x, t), t, x), which takes noise away from the least time on."""
+    if "cumprod" not in unparse(tree):
+        return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
+        t, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
+        inner = over.args[0] if isinstance(over, ast.Call) and called(over) in ("tqdm", "trange") and over.args else over
+        if called(inner) != "range" or len(inner.args) > 1 or ".backward(" in unparse(loop) or "randint" in unparse(loop):
+            continue
+        moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
+        timed = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and t in names(x) and moved & names(x)]
+        if (
+            timed
+            and moved
+            and re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
+            and not re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
+        ):
+            yield Told(
+                "formula", loop.lineno,
+                tr("noise is taken away from the least time to the largest: {} begins with the most of it", min(moved)),
+                f"for {t} in reversed({unparse(inner)}):",
+            )  # fmt: skip
+            return
+
+
+def one_time_for_all(tree: ast.Module) -> Iterator[Told]:
+    """t = torch.full((n,), T - 1) in the loop that trains a diffusion: one time for all rows of all batches."""
+    if not re.search(r"cumprod|add_noise|q_sample", unparse(tree)):
+        return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
+        for line in (x for x in loop.body if isinstance(x, ast.Assign)):
+            name = unparse(line.targets[0])
+            same = called(line.value) in ("full", "zeros", "ones", "full_like", "zeros_like", "ones_like")
+            timed = re.fullmatch(r"t|ts|timesteps?|times?|steps?", name)
+            fill = line.value.args[1:2] if isinstance(line.value, ast.Call) and called(line.value).startswith("full") else []
+            moving = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+            if same and timed and not any(names(x) & moving for x in fill):
+                yield Told(
+                    "same ids", line.lineno, tr("{} is one time for all rows, in each step", name),
+                    "torch.randint(0, T, (len(x),))",
+                )  # fmt: skip
+                return
+
+
+def names(node: ast.AST) -> set[str]:
+    return {x.id for x in walk(node) if isinstance(x, ast.Name)}
+
+
+FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$")
+
+
+def asked_for_another(tree: ast.Module) -> Iterator[Told]:
+    """mse_loss(noise_pred, batch), where noise stands next to it."""
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+        own = {name for _, name, _ in assigned(scope)} | {x.arg for x in walk(scope) if isinstance(x, ast.arg)}
+        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
+            sides = [unparse(x) for x in node.args]
+            found = [FORETOLD.match(x) for x in sides]
+            for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
+                meant = (of_it[1] or of_it[2]) if of_it else ""
+                made = [unparse(value) for _, name, value in assigned(scope) if name == other]
+                if meant in own and other != meant and other.isidentifier() and not any(meant in x for x in made):
+                    if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
+                        yield Told(
+                            "formula", node.lineno, tr("{} is compared with {}, and {} stands next to it", side, other, meant),
+                            unparse(node).replace(other, meant),
+                        )  # fmt: skip
+                        return
+
+
+def asked_for_its_noise(tree: ast.Module) -> Iterator[Told]:
+    """noisy = x + noise; mse(model(noisy), noisy): what the noise was added to is not asked for."""
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+        own = {name: value for _, name, value in assigned(scope)}
+        spoiled = {name for name, value in own.items() if re.search(r"rand\w*\(|normal\(", unparse(value)) and adds(value)}
+        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
+            for answer, label in (node.args, node.args[::-1]):
+                made = own.get(unparse(answer), answer)
+                name = unparse(label)
+                if name in spoiled and isinstance(made, ast.Call) and [unparse(x) for x in made.args[:1]] == [name]:
+                    yield Told(
+                        "formula", node.lineno,
+                        tr("{} is what the model reads, noise and all, and it is asked to give the same back", name),
+                        unparse(node).replace(name, tr("what the noise was added to")),
+                    )  # fmt: skip
+                    return
+
+
+def other_condition(tree: ast.Module) -> Iterator[Told]:
+    """critic(made, wanted), and critic(made.detach(), labels): one picture, and what it was not asked to be."""
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
+    plain = {(unparse(x.func), unparse(x.args[0])): unparse(x.args[1]) for x in calls}
+    for call in calls:
+        held = re.fullmatch(r"(\w+)\.detach\(\)", unparse(call.args[0]))
+        meant = plain.get((unparse(call.func), held[1])) if held else None
+        if held and meant and meant != unparse(call.args[1]):
+            yield Told(
+                "formula", call.lineno,
+                tr("{} was asked to be {}, and is judged here as {}", held[1], meant, unparse(call.args[1])),
+                unparse(call).replace(unparse(call.args[1]), meant),
+            )  # fmt: skip
+            return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Tuple) and len(x.target.elts) == 2):
+        data, label = map(unparse, loop.target.elts)  # type: ignore[attr-defined]
+        read = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name)}
+        drawn = {name for line in loop.body for _, name, value in assigned(line) if re.search(r"randint\(", unparse(value))}
+        for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and len(x.args) == 2):
+            if label not in read and unparse(call.args[0]) == data and unparse(call.args[1]) in drawn:
+                if re.search(r"label|class|cond", unparse(call.args[1])) and ".backward(" in unparse(loop):
+                    yield Told(
+                        "formula", call.lineno,
+                        tr("{} comes with {}, which is never read, and is judged by {}, which are drawn", data, label,
+                           unparse(call.args[1])),
+                        unparse(call).replace(unparse(call.args[1]), label),
+                    )  # fmt: skip
+                    return
+
+
+def adds(value: ast.expr) -> bool:
+    """Whether noise is added to something with a name."""
+    every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
+    return len(every) == 2 and any(isinstance(each, ast.Name) for _, each in every)
+
+
+ASKS = re.compile(r"loss|mse|criterion|l1|huber|loss_fn", re.IGNORECASE)
+
+
 def chance(tree: ast.Module) -> Iterator[Told]:
     """if random() > epsilon: a random action."""
     for node, behind in branches(tree):
@@ -302,18 +513,21 @@ def ends_with(block: list[ast.stmt]) -> ast.stmt:
     return ends_with(block[-1].body) if isinstance(block[-1], ast.With) else block[-1]
 
 
-OVERLAP = re.compile(r"(^|_)(dice|iou|jaccard|tversky)_?loss|loss_?(dice|iou|jaccard|tversky)", re.IGNORECASE)
+OVERLAP = re.compile(r"(^|_)(focal_?)?(dice|iou|jaccard|tversky)_?loss|loss_?(dice|iou|jaccard|tversky)", re.IGNORECASE)
 
 
 def made_large(tree: ast.Module) -> Iterator[Told]:
     """dice_loss() that gives the share of what overlaps, 1 where all is right: the loss makes it small."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and OVERLAP.search(x.name)):
+    kinds = [x for x in walk(tree) if isinstance(x, ast.ClassDef) and OVERLAP.search(x.name)]
+    own = {y: x.name for x in kinds for y in x.body if isinstance(y, ast.FunctionDef) and y.name == "forward"}
+    own |= {x: x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and OVERLAP.search(x.name)}
+    for function, name in own.items():
         ends = [x for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
         text = unparse(function)
         if ends and "/" in text and not re.search(r"\b1(\.0?)? ?- |-\w|- ?\(|= -|return -|log\(|rsub|\bneg", text):
             yield Told(
                 "formula", ends[-1].lineno,
-                tr("{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small", function.name),
+                tr("{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small", name),
                 f"return 1 - {unparse(ends[-1].value)}",  # type: ignore[arg-type]
             )  # fmt: skip
             return

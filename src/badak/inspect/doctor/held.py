@@ -19,6 +19,65 @@ def held(tree: ast.Module) -> Iterator[Told]:
     yield from never_asked(tree)
     yield from by_chance(tree)
     yield from in_one_block(tree)
+    yield from loader_of_the_training(tree)
+    yield from best_of_the_test(tree)
+    yield from in_another_order(tree)
+
+
+def loader_of_the_training(tree: ast.Module) -> Iterator[Told]:
+    """{"train": DataLoader(sets["train"]), "val": DataLoader(sets["train"])}."""
+    for table in (x for x in walk(tree) if isinstance(x, ast.Dict)):
+        for key, value in zip(table.keys, table.values):
+            name = str(key.value) if isinstance(key, ast.Constant) else ""
+            data = unparse(value.args[0]) if isinstance(value, ast.Call) and value.args else ""
+            plain = called(value) == "DataLoader" and "ampler" not in unparse(value)
+            if plain and is_held(name) and DATA.search(data) and not says_test(data):
+                yield Told(
+                    "chosen", value.lineno, tr("what is called {!r} is asked of {}", name, data),
+                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                )  # fmt: skip
+                return
+
+
+CHOOSES = re.compile(r"(^|_)(val|valid|validation|dev)(_|$)", re.IGNORECASE)
+
+
+def best_of_the_test(tree: ast.Module) -> Iterator[Told]:
+    """val, test = order[900:1150], order[1000:]: rows by which the best is chosen are tested again."""
+    given = assigned(tree)
+    numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
+    cuts = [(line, name, value) for line, name, value in given if isinstance(value, ast.Subscript) and is_held(name)]
+    for _, name, value in (x for x in cuts if CHOOSES.search(x[1])):
+        for line, other, cut in (x for x in cuts if "test" in x[1].lower() and not CHOOSES.search(x[1])):
+            if unparse(value.value) == unparse(cut.value) and overlap(value.slice, cut.slice, numbers):
+                yield Told(
+                    "chosen", line,
+                    tr("{} is {}, and {} is {}: rows of both choose the best, and tell how good it is", name, unparse(value), other,
+                       unparse(cut)),
+                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                )  # fmt: skip
+                return
+
+
+def in_another_order(tree: ast.Module) -> Iterator[Told]:
+    """Flowers(["rose", "lily", "iris"]) for the training, and the same list in another order for the test."""
+    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef | ast.FunctionDef)}
+    several: dict[tuple[str, int], list[tuple[int, list[str]]]] = {}
+    for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in kinds):
+        for i, x in enumerate([*call.args, *(x.value for x in call.keywords)]):
+            if isinstance(x, ast.List | ast.Tuple) and len(x.elts) > 2 and all(isinstance(y, ast.Constant) for y in x.elts):
+                several.setdefault((called(call), i), []).append((call.lineno, [unparse(y) for y in x.elts]))
+    for (kind, _), given in several.items():
+        for line, one in given[1:]:
+            first = next((x for _, x in given if sorted(x) == sorted(one)), one)
+            if one != first and len(set(one)) == len(one):
+                yield Told(
+                    "prepared", line,
+                    tr("{} is given {} here, and {} before: the places of one are not those of the other", kind, ", ".join(one),
+                       ", ".join(first)),
+                    tr("one list with a name, for both"),
+                )  # fmt: skip
+                return
 
 
 def one_phase(tree: ast.Module) -> Iterator[Told]:

@@ -37,6 +37,8 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     yield from given_for_nothing(tree)
     yield from lost_arguments(tree)
     yield from last_of_a_list(tree)
+    yield from given_for_its_shape(tree)
+    yield from one_of_two_draws(tree)
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
@@ -255,12 +257,15 @@ def lost_terms(tree: ast.Module) -> Iterator[Told]:
 
 def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
     """forward(self, x, adjacency), which never reads adjacency, where no other forward does, but to hand it on."""
-    forwards = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"]
+    every = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
+    forwards = [x for x in every if x.name == "forward" or GIVES_LOSS.search(x.name) or GIVES_LOSS.search(last_line(x))]
     for function in forwards:
-        args, several = function.args.args[1:], len(function.args.defaults)
+        own = function.args.args[:1] if function.args.args and function.args.args[0].arg in ("self", "cls") else []
+        args, several = function.args.args[len(own) :], len(function.args.defaults)
         sizes = {id(x.value) for x in walk(function) if isinstance(x, ast.Attribute) and x.attr in ("size", "shape")}
         read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name) and id(x) not in sizes}
-        for arg in args[1 : len(args) - several] if read else ():
+        plain = "_step" not in function.name  # of a library that calls it, which gives more than is asked for
+        for arg in args[1 : len(args) - several] if read and plain else ():
             others = [x for x in forwards if x is not function and any(each.arg == arg.arg for each in x.args.args)]
             used = any(
                 arg.arg in {x.id for line in f.body for x in walk(line) if isinstance(x, ast.Name)} and not called_with(f, arg.arg)
@@ -268,7 +273,7 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
             )
             if arg.arg not in read and not arg.arg.startswith("_") and not used:
                 yield Told(
-                    "unread", function.lineno, tr("forward is given {} and never reads it", arg.arg),
+                    "unread", function.lineno, tr("{} is given {} and never reads it", function.name, arg.arg),
                     tr("read it, or leave it out"),
                 )  # fmt: skip
                 return
@@ -316,6 +321,46 @@ def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
                         f"sum({name})",
                     )  # fmt: skip
                     return
+
+
+GIVES_LOSS = re.compile(r"loss|^return .*(cross_entropy|criterion)\(", re.IGNORECASE)
+
+
+def last_line(function: ast.FunctionDef) -> str:
+    return unparse(function.body[-1])
+
+
+def one_of_two_draws(tree: ast.Module) -> Iterator[Told]:
+    """top, left = randint(0, 5, (2,)).tolist(), and nobody reads left."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        read = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+        for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
+            left = [name for name in names if name not in read and not name.startswith("_")]
+            drawn = re.search(r"\b(randint|integers|uniform|rand|random|randrange)\(", unparse(line.value))
+            if drawn and left and set(names) & read:
+                yield Told(
+                    "unread", line.lineno, tr("{} is drawn, and nobody reads it", left[0]),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+                return
+
+
+def given_for_its_shape(tree: ast.Module) -> Iterator[Told]:
+    """def augment(x): return 0.1 * torch.randn_like(x): all that is read of x is its shape."""
+    calls = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call)}
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name in calls):
+        end = function.body[-1]
+        drawn = re.search(r"randn?_like\((\w+)\)", unparse(end)) if isinstance(end, ast.Return) else None
+        name = drawn[1] if drawn else ""
+        if name and name in {x.arg for x in function.args.args} and unparse(end).count(name) == 1:
+            made = [x for x in function.body if isinstance(x, ast.Assign) and unparse(x.targets[0]) == name]
+            if made and not re.search(r"noise|latent|prior|sample", function.name, re.IGNORECASE):
+                yield Told(
+                    "unread", end.lineno, tr("all that is read of {} is its shape: what it holds is lost", name),
+                    f"return {name} + ...",
+                )  # fmt: skip
+                return
 
 
 def called_with(function: ast.FunctionDef, name: str) -> bool:

@@ -139,6 +139,8 @@ def averages(node: ast.AST) -> bool:
     target = node.targets[0]
     if isinstance(target, ast.Attribute) and target.attr == "data":
         return isinstance(node.value, ast.BinOp)
+    if isinstance(target, ast.Subscript) and isinstance(node.value, ast.BinOp) and unparse(target.value).startswith("self."):
+        return isinstance(node.value.op, ast.Add) and unparse(target) in unparse(node.value)
     return (
         isinstance(target, ast.Subscript)
         and isinstance(target.value, ast.Attribute)

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
@@ -26,8 +27,76 @@ def returns(tree: ast.Module) -> Iterator[Told]:
     yield from certain(tree)
     yield from state_after(tree)
     yield from of_others(tree)
-    for rule in (same_state_kept, stands_still, ends_turned, always_by_chance, kept_for_nothing, unread_of_a_batch, mean_of_values):
+    for rule in (
+        never_turned,
+        of_another_action,
+        same_state_kept,
+        stands_still,
+        ends_turned,
+        always_by_chance,
+        kept_for_nothing,
+        unread_of_a_batch,
+        mean_of_values,
+    ):
         yield from rule(tree)
+
+
+def never_turned(tree: ast.Module) -> Iterator[Told]:
+    """for r in reversed(rewards): R = r + gamma * R; returns.append(R), and nobody turns the list round."""
+    loops = [x for x in walk(tree) if isinstance(x, ast.For) and TURNED.search(unparse(x.iter))]
+    heads = sum(len(TURNED.findall(unparse(x.iter))) for x in loops)
+    for loop in loops if len(BACK.findall(unparse(tree))) == heads else ():
+        summed = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
+        names = {unparse(x.targets[0]) for x in summed if unparse(x.targets[0]) in discounted_names(x.value)}
+        for line in (x for x in loop.body if isinstance(x, ast.Expr) and called(x.value) == "append"):
+            call: Any = line.value
+            if call.args and unparse(call.args[0]) in names:
+                held = unparse(call.func.value)
+                yield Told(
+                    "returns", line.lineno,
+                    tr("{} is filled from the last step to the first, and read from the first to the last", held),
+                    f"{held}.reverse()",
+                )  # fmt: skip
+                return
+
+
+TURNED = re.compile(r"reversed\(|\[::-1\]|, -1, -1\)")
+BACK = re.compile(r"reversed\(|\[::-1\]|, -1, -1\)|\.reverse\(|\.flip\(|appendleft|insert\(0|flipud|np\.flip")
+
+
+def discounted_names(value: ast.expr) -> set[str]:
+    """What is multiplied by a discount in a sum."""
+    return {text for _, each in terms(value) for text in discounted(each)}
+
+
+def of_another_action(tree: ast.Module) -> Iterator[Told]:
+    """action = dist.sample(), and dist.log_prob(dist.sample()); or an action that is the largest, and its log_prob is learnt."""
+    text = unparse(tree)
+    drawn = {unparse(x.func.value): name for _, name, x in of_draws(tree)}
+    best = {name for _, name, value in assigned(tree) if called(value) == "argmax"}
+    best -= {name for _, name, value in assigned(tree) if called(value) != "argmax"}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "log_prob" and len(x.args) == 1):
+        of, given = unparse(node.func.value), node.args[0]  # type: ignore[attr-defined]
+        if called(given) == "sample" and unparse(given.func.value) == of and of in drawn:  # type: ignore[attr-defined]
+            yield Told(
+                "returns", node.lineno,
+                tr("{} is the likelihood of another draw than {}, which is acted by", unparse(node), drawn[of]),
+                f"{of}.log_prob({drawn[of]})",
+            )  # fmt: skip
+            return
+        if unparse(given) in best and "sample(" not in text and "multinomial(" not in text and "Categorical(" in text:
+            yield Told(
+                "returns", node.lineno,
+                tr("{} is the largest and never drawn: a policy that tries nothing else learns of nothing else", unparse(given)),
+                f"{unparse(given)} = {of}.sample()",
+            )  # fmt: skip
+            return
+
+
+def of_draws(tree: ast.Module) -> list[tuple[int, str, Any]]:
+    """(line, name, call) of a = dist.sample()."""
+    plain = [(line, name, value) for line, name, value in assigned(tree) if called(value) == "sample"]
+    return [each for each in plain if isinstance(each[2].func, ast.Attribute) and not each[2].args]  # type: ignore[attr-defined]
 
 
 def factors(node: ast.expr) -> list[ast.expr]:
@@ -125,6 +194,8 @@ def never_ends(tree: ast.Module) -> Iterator[Told]:
 def certain(tree: ast.Module) -> Iterator[Told]:
     """The entropy of a policy is added to its loss, which makes it smaller: the policy stops trying things."""
     entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", unparse(value))}
+    if ".entropy()" in unparse(tree):
+        entropies |= {name for _, name, _ in assigned(tree) if re.search(r"(^|[._])entrop(y|ies)$", name)}
     for node in (x for x in walk(tree) if isinstance(x, ast.Assign | ast.AugAssign)):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if "loss" not in unparse(target).lower() or node.value is None:

@@ -112,7 +112,8 @@ class Rows:
         self.windows: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory of windows: what of, where they begin, how long
         self.covered: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that windows are cut from, and what was read of it
         self._last: np.ndarray | None = None
-        self.source = 0  # the dataset of the batch that a loader gave last
+        self.source = 0  # the dataset of the batch that a loader gave last, which a call will read
+        self.unread = False  # whether batches were given that no call has read
         self.sources: set[int] = set()  # those of batches that were trained on
         self.acted = False  # whether a model was asked about a few rows since the last call in training, as what a policy does
         self.slides = 0  # calls in training that were given the rows of the one before, in their order, all or all but a few
@@ -137,7 +138,7 @@ class Rows:
                     kept.update(self.places.tolist())
                 if self.source and drawn is not None and len(drawn._array) == len(found):
                     self.sources.add(self.source)
-                self.source = 0
+                self.source, self.unread = 0, False
                 for whole, begins, long in self.cut(args):
                     _, read = self.covered.setdefault(id(whole), (whole, np.zeros(len(whole), bool)))
                     read[begins[:, None] + np.arange(long)] = True
@@ -145,6 +146,11 @@ class Rows:
                 self.places = None
                 self.trained |= kept
                 self.own.setdefault(model, set()).update(kept)
+
+    def drew(self, source: int) -> None:
+        """A loader gave a batch of all of a dataset; one that nobody read, as behind the steps that are watched, tells nothing."""
+        self.source = 0 if self.source or self.unread else source
+        self.unread = bool(source) and not self.source
 
     def part_of(self, args: tuple, part: int) -> None:
         """The rows of data that a part of a model is given, which the program may ask by itself in a test."""
@@ -167,7 +173,7 @@ class Rows:
         known = max(known, cut)
         if self.source in self.sources and self.source:
             known = len(found)
-        self.source = 0
+        self.source, self.unread = 0, False
         if part and not known:  # of what it draws itself, say
             return None
         kinds = len(np.unique(found)) / max(len(found), 1)

@@ -20,6 +20,80 @@ def scales(tree: ast.Module) -> Iterator[Told]:
     yield from never_back(tree, given)
     yield from half_back(given)
     yield from one_side_back(tree, given)
+    yield from of_the_parted(tree, given)
+    yield from other_inverse(tree, given)
+    yield from scaler_left_out(tree, given)
+
+
+def of_the_parted(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """train, test = df.iloc[:n], df.iloc[n:], and the spread that rows are divided by is df[COLUMNS].std()."""
+    bases = {match[1] for _, _, value in given if (match := re.match(r"(\w+)\.i?loc\[", unparse(value)))}
+    for base in bases:
+        cuts = [(line, name) for line, name, value in given if re.match(rf"{base}\.i?loc\[", unparse(value))]
+        parted = any(says_test(name) for _, name in cuts) and any("train" in name for _, name in cuts)
+        spread = re.compile(rf"^{base}(\[[^\]]*\])?\.(std|max)\(")
+        for line, _, value in given:
+            if parted and line > min(cuts)[0] and spread.search(unparse(value)) and "train" not in base:
+                test = next(name for _, name in cuts if says_test(name))
+                yield Told(
+                    "scaled", line,
+                    tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, test),
+                    tr("split first; take the mean and the spread of the rows of the training alone"),
+                )  # fmt: skip
+                return
+
+
+LOGS = {"log": "exp", "log1p": "expm1", "log10": "10**", "log2": "2**", "sqrt": "square"}
+BACK = {"exp": "exp", "expm1": "expm1", "10**": "10**", "2**": "2**"}
+
+
+def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """y = log1p(price), and 10 ** prediction."""
+    learnt = {called(x) for _, name, value in given if ASKED.match(name) for x in walk(value) if called(x) in LOGS}
+    back: dict[str, tuple[int, str]] = {}
+    for line, name, value in given:
+        for x in walk(value) if ANSWERS.search(name) and not AWAY.search(name) else ():
+            if called(x) in ("exp", "expm1", "exp2"):
+                back[called(x)] = line, unparse(x)
+            elif isinstance(x, ast.BinOp) and isinstance(x.op, ast.Pow) and unparse(x.left) in ("10", "10.0", "2", "2.0"):
+                back[f"{unparse(x.left)[:-2] if '.' in unparse(x.left) else unparse(x.left)}**"] = line, unparse(x)
+    if len(learnt) == 1 and back:
+        log = min(learnt)
+        if LOGS[log] not in back and not (log in ("log", "log1p") and {"exp", "expm1"} & {*back}):
+            line, text = min(back.values())
+            yield Told(
+                "read", line, tr("the model learns {}() of what is asked for, and {} is not what undoes it", log, text),
+                f"np.{LOGS[log]}(...)",
+            )  # fmt: skip
+
+
+def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+    """y_train = scaler.fit_transform(log(y)), and exp(prediction), which nobody scaled back."""
+    text = unparse(tree)
+    for line, name, value in given:
+        if called(value) not in ("fit_transform", "transform") or not ASKED.match(name) or not isinstance(value, ast.Call):
+            continue
+        holder = unparse(value.func.value)  # type: ignore[attr-defined]
+        if re.search(rf"\b{re.escape(holder)}\.(inverse|mean|scale|std|min_|max_|data_|var)", text) or holder == "self":
+            continue
+        raw = [
+            x for _, x, v in given if ASKED.match(x) and says_test(x) and holder not in unparse(v) and isinstance(v, ast.Subscript)
+        ]
+        undone = [
+            x
+            for _, other, v in given
+            if ANSWERS.search(other) and not AWAY.search(other)
+            for x in walk(v)
+            if called(x) in ("exp", "expm1")
+        ]
+        scaled_tests = [x for _, x, v in given if ASKED.match(x) and says_test(x) and holder in unparse(v)]
+        if undone or raw and not scaled_tests:
+            yield Told(
+                "read", undone[0].lineno if undone else line,
+                tr("the model has learnt what {} gives, and its answers are read as if nobody had scaled them", unparse(value)),
+                f"{holder}.inverse_transform(...)",
+            )  # fmt: skip
+            return
 
 
 def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:

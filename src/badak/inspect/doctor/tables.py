@@ -121,6 +121,9 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
                 names = [unparse(x) for x in over if isinstance(x, ast.Name)]
                 if isinstance(loop.target, ast.Name) and loop.target.id in {name for name, _ in every}:
                     found |= {frozenset((a, b)) for a in names for b in names if a != b}
+        if isinstance(node, ast.FunctionDef) and node.name == "__getitem__" and len(node.args.args) > 1:
+            own = sorted({base for base, index in picks(node) if index == node.args.args[1].arg})
+            found |= {frozenset((a, b)) for a in own for b in own if a != b}
         if isinstance(node, ast.Call) and (called(node).endswith("Dataset") or called(node) == "train_test_split"):
             names = [unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
             found |= {frozenset((a, b)) for a in names for b in names if a != b}
@@ -214,7 +217,7 @@ def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:
 def shuffled_in_place(tree: ast.Module) -> dict[str, int]:
     """The names that shuffle() is called for, and its line."""
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "shuffle" and len(x.args) == 1]
-    return {unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name)}
+    return {unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name | ast.Attribute)}
 
 
 def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Told]:

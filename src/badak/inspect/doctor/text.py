@@ -8,7 +8,9 @@ from badak.core.errors import tr
 from badak.inspect.doctor.asking import asking
 from badak.inspect.doctor.beside import beside
 from badak.inspect.doctor.better import worse_is_better
+from badak.inspect.doctor.carried import carried
 from badak.inspect.doctor.columns import columns
+from badak.inspect.doctor.counts import counts
 from badak.inspect.doctor.epochs import epochs
 from badak.inspect.doctor.equal import equal
 from badak.inspect.doctor.folds import flat_in_two_orders, folds
@@ -20,7 +22,7 @@ from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scales import scales
 from badak.inspect.doctor.source import own_text, sources, unparse, walk
-from badak.inspect.doctor.tables import assigned, called, is_fitted, names_in, picks, tables
+from badak.inspect.doctor.tables import assigned, called, is_fitted, names_in, picks, stored_by, tables
 from badak.inspect.doctor.told import Told
 from badak.inspect.doctor.writing import writing
 
@@ -277,6 +279,17 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
     own_tests = {
         id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
     }
+    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions and len(x.args) > 2):
+        name, others = unparse(node.args[0]), [unparse(x) for x in node.args[1:]]
+        own = [re.compile(rf"^{re.escape(name)}(\[[^\]]*\])?\.{kind}\(") for kind in ("(mean|min)", "(std|max)")]
+        if says_test(name) and all(any(map(x.search, others)) for x in own):
+            yield Told(
+                "prepared", node.lineno,
+                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
+                tr("prepare both alike, once, with the mean and the spread of the training data"),
+            )  # fmt: skip
+            return
     made = [value for _, _, value in assigned(tree)]  # also by a comprehension over the parts
     for node in {id(x): x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)}.values():
         less = node.left
@@ -312,6 +325,42 @@ def augmented_test(tree: ast.Module) -> Iterator[Told]:
             "prepared", tests[0].lineno,
             tr("{} changes what the model is tested with by chance: it is another one each time", what), unparse(tests[0].args[0]),
         )  # fmt: skip
+
+
+CODES = frozenset("factorize fit_transform get_dummies unique".split())
+
+
+def coded_apart(tree: ast.Module) -> Iterator[Told]:
+    """test["town"] = pd.factorize(test["town"])[0], and {w: i for i, w in enumerate(set(test))}: numbers of the test's own."""
+    loops = {y.id: x for x in walk(tree) if isinstance(x, ast.For) for y in walk(x.target) if isinstance(y, ast.Name)}
+    made: list[tuple[int, str, str]] = []
+    for line, _, value in stored_anywhere(tree):
+        text, coded = unparse(value), value
+        while isinstance(coded, ast.Subscript | ast.Attribute):
+            coded = coded.value
+        if isinstance(value, ast.DictComp) and called(value.generators[0].iter) == "enumerate" and value.generators[0].iter.args:  # type: ignore[attr-defined]
+            made.append((line, unparse(value.generators[0].iter.args[0]), text))  # type: ignore[attr-defined]
+        elif isinstance(coded, ast.Call) and (
+            called(coded) == "factorize" or re.search(r"LabelEncoder\(\)\.fit_transform|astype\('category'\)\.cat\.codes", text)
+        ):
+            inner = next((x for x in [*coded.args, getattr(coded.func, "value", coded)] if names_in(x) - {"pd", "np"}), coded)
+            base = re.split(r"\W", unparse(inner))[0]
+            made.append((line, unparse(loops[base].iter) if base in loops else text, text))
+    for line, of, text in made:
+        both = says_test(of) and re.search("train", of)
+        if both and isinstance(of, str) and of.startswith(("(", "[")) or says_test(of) and not both and len(made) > 1:
+            yield Told(
+                "prepared", line,
+                tr("{} numbers what is in the test by itself: a number means another thing than in the training", text[:60]),
+                tr("one table of numbers, made of the training's rows, for both"),
+            )  # fmt: skip
+            return
+
+
+def stored_anywhere(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
+    """(line, name, value) of all assignments, those to a column of a table, too."""
+    every = [x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1]
+    return [(x.lineno, unparse(y), z) for x in every for y, z in stored_by(x)]
 
 
 def parts_for_tests(tree: ast.Module) -> list[tuple[ast.FunctionDef, str]]:
@@ -423,7 +472,7 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
     never_best, tables, columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held,
-    beside, for_nobody, always_drops, asking, equal, writing,
+    beside, for_nobody, always_drops, asking, equal, writing, carried, counts, coded_apart,
 )  # fmt: skip
 
 

@@ -3,14 +3,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
+from badak.inspect.doctor.composed import hangs_on
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.facts import HELD
+from badak.inspect.doctor.facts import HELD, Step
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST = 6  # steps
+
+
+def held_by_us(step: Step) -> bool:
+    """Whether something was cut off that hangs on the loss, which is kept to be looked at."""
+    root = step.root() if step.root is not None else None
+    return root is not None and any(hangs_on(cut.node, root) for cut in step.cuts)
 
 
 class GraphGrows(Diagnosis):
@@ -22,7 +29,7 @@ class GraphGrows(Diagnosis):
 
     def kept(self, visit: "Visit") -> Iterator[Finding]:
         """The losses of all steps are kept as tensors."""
-        known = [step.root for step in visit.rounds[: HELD - 1] if step.root is not None and not step.cuts]
+        known = [step.root for step in visit.rounds[: HELD - 1] if step.root is not None and not held_by_us(step)]
         if len(known) == HELD - 1 == visit.watch.held:  # of an epoch, at the end of which they go
             yield self.found(
                 visit.steps[0].backs[0].place if visit.steps[0].backs else "",
@@ -31,17 +38,21 @@ class GraphGrows(Diagnosis):
                 steps=HELD - 1,
             )  # fmt: skip
             return
-        old = [step.root for step in visit.rounds[:-2] if step.root is not None and not step.cuts]
-        if len(old) < LEAST or sum(1 for root in old if root() is not None) < 0.9 * len(old):
-            return
-        gc.collect()
-        if (alive := sum(1 for root in old if root() is not None)) >= 0.9 * len(old):
+        for steps in visit.by_optimizer():
+            rounds = [step for step in steps if step.fresh][:-2]
+            old = [step.root for step in rounds if step.root is not None and not held_by_us(step)]
+            if len(old) < LEAST or sum(1 for root in old if root() is not None) < 0.9 * len(old):
+                continue
+            gc.collect()
+            if (alive := sum(1 for root in old if root() is not None)) < 0.9 * len(old):
+                continue
             yield self.found(
                 visit.steps[0].backs[0].place if visit.steps[0].backs else "",
                 tr("the losses of {} of {} steps are still there, each with its graph", alive, len(old)),
                 "losses.append(loss.item())",
                 steps=alive,
             )
+            return
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         rounds = visit.rounds

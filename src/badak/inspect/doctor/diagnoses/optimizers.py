@@ -92,7 +92,8 @@ class NeverStepped(Diagnosis):
         idle: list[Any] = [x for x in visit.built if id(x) not in visit.watch.optimizers]
         for optimizer in idle:
             held = list(optimizer._parameters())
-            waiting = [p for p in held if id(p) in visit.watch.reached and id(p) not in moved and p._grad is not None]
+            waiting = [p for p in held if id(p) in visit.watch.reached and id(p) not in moved]
+            waiting = [p for p in waiting if p._grad is not None or not visit.steps]  # else the program may clear them itself
             if held and len(waiting) == len(held):
                 yield self.found(
                     backs[0].place,

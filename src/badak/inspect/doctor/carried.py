@@ -1,0 +1,192 @@
+"""What the loops of a program carry on, write over, or never write: sums that run on, the last batch alone, a best that stays."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from badak.core.errors import tr
+from badak.inspect.doctor.idle import BATCHES
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import assigned, called, names_in
+from badak.inspect.doctor.told import Told
+from badak.optim import lr_scheduler
+
+
+def carried(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from runs_on(tree)
+    yield from last_batch_alone(tree)
+    yield from stays_the_best(tree)
+    yield from kept_for_nobody(tree)
+    yield from once_an_epoch(tree)
+    yield from one_epoch_long(tree)
+
+
+COUNTED = re.compile(r"loss|==|\.eq\(|\.item\(\)|correct|\.sum\(")
+
+
+def runs_on(tree: ast.Module) -> Iterator[Told]:
+    """total = 0 before the loop over epochs, and total / len(loader) in each: what an epoch tells holds all before it."""
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For)):
+        inner = [x for line in loop.body for x in walk(line) if isinstance(x, ast.For)]
+        grown = [x for one in inner for x in walk(one) if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)]
+        every = [x for line in loop.body for x in walk(line)]
+        stays = {x.target.id for x in grown if isinstance(x.op, ast.Add) and COUNTED.search(unparse(x.value))}  # type: ignore[attr-defined]
+        moved = {unparse(x.target) for x in every if isinstance(x, ast.AugAssign)}
+        plain = [y for x in every if isinstance(x, ast.Assign | ast.With) for y in walk(x)]
+        stays -= {x.id for x in plain if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+        inside = {id(y) for one in inner for y in walk(one)}
+        numbered = called(loop.iter) in ("range", "enumerate", "trange", "tqdm", "count")
+        for node in (x for x in every if id(x) not in inside and isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+            name, below = unparse(node.left), unparse(node.right)
+            steady = not (names_in(node.right) & moved) and not isinstance(node.right, ast.Constant) and "time" not in below
+            counts = numbered and {x.id for x in walk(loop.target) if isinstance(x, ast.Name)} & names_in(node.right)
+            if name in stays and steady and not counts:
+                yield Told(
+                    "read", node.lineno,
+                    tr("{} is divided by {} in each round of the loop over {}, and never begins again: it holds all rounds before",
+                       name, below, unparse(loop.iter)),
+                    tr("{} = 0 at the begin of each round", name),
+                )  # fmt: skip
+                return
+
+
+EMPTY = re.compile(r"^(0|0\.0|0\.|\[\]|(torch|np)\.zeros\(.*\))$")
+
+
+def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
+    """right = 0 before a loop that tests, right = ... in it, and right behind it: what the last batch gave, and no other."""
+    for block in (getattr(x, "body", None) for x in walk(tree)):
+        if not isinstance(block, list):
+            continue
+        begun: set[str] = set()
+        for i, line in enumerate(block):
+            begun |= {name for _, name, value in assigned(line) if EMPTY.match(unparse(value))} if not inner_block(line) else set()
+            for loop in (x for x in (line, *getattr(line, "body", [])) if isinstance(x, ast.For)):
+                text = unparse(loop)
+                if not BATCHES.search(unparse(loop.iter)) or re.search(r"\.backward\(|\.step\(|\bbreak\b", text):
+                    continue
+                own = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
+                for each in (x for x in own if x.targets[0].id in begun and isinstance(x.value, ast.Call | ast.BinOp)):  # type: ignore[attr-defined]
+                    name = each.targets[0].id  # type: ignore[attr-defined]
+                    here = [x for y in loop.body for x in walk(y) if isinstance(x, ast.Name) and x.id == name]
+                    after = any(name in names_in(x) for x in block[i + 1 :])
+                    if after and len(here) == 1:
+                        yield Told(
+                            "read", each.lineno,
+                            tr("{} begins at nothing before the loop over {}, and each round writes over it: what is told is of "
+                               "the last batch alone", name, unparse(loop.iter)),
+                            f"{name} += ...",
+                        )  # fmt: skip
+                        return
+
+
+def inner_block(line: ast.stmt) -> bool:
+    return isinstance(line, ast.For | ast.While | ast.If | ast.FunctionDef | ast.ClassDef)
+
+
+KEEPS = re.compile(r"state_dict\(|\bsave\(|deepcopy\(|save_")
+
+
+def stays_the_best(tree: ast.Module) -> Iterator[Told]:
+    """if score > best: save(model), and best is never written: the last is kept, whatever it is worth."""
+    functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
+    for node in (x for x in walk(tree) if isinstance(x, ast.If) and isinstance(x.test, ast.Compare) and len(x.test.ops) == 1):
+        sides = [node.test.left, node.test.comparators[0]]
+        best = next((unparse(x) for x in sides if isinstance(x, ast.Name | ast.Attribute) and "best" in unparse(x).lower()), "")
+        ordered = isinstance(node.test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)
+        if not best or not ordered or not any(KEEPS.search(unparse(x)) for x in node.body):
+            continue
+        around = [x for x in walk(tree) if isinstance(x, ast.For | ast.While) and any(y is node for y in walk(x))]
+        writes = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)]
+        own = [x for x in writes if unparse(x) == best]
+        once = {id(y) for f in functions if f.name == "__init__" for y in walk(f)}
+        late = [x for x in own if id(x) not in once] if "." in best or not around else own
+        looped = {id(y) for x in around for y in walk(x)}
+        if own and not any(id(x) in looped for x in own) and (around or not late) and ("." not in best or not late):
+            yield Told(
+                "setting", node.lineno,
+                tr("{} is compared with {}, and never given what was better: all that is better than at the begin is kept",
+                   unparse(sides[0] if unparse(sides[1]) == best else sides[1]), best),
+                f"{best} = {unparse(sides[0] if unparse(sides[1]) == best else sides[1])}",
+            )  # fmt: skip
+            return
+
+
+def kept_for_nobody(tree: ast.Module) -> Iterator[Told]:
+    """best_state = deepcopy(model.state_dict()), which nobody loads: what is tested at the end is the last epoch."""
+    for line, name, value in assigned(tree):
+        last = name.rpartition(".")[2]
+        if "best" not in last.lower() or not re.search(r"state_dict\(\)", unparse(value)):
+            continue
+        reads = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Load)]
+        read = any(last == (x.id if isinstance(x, ast.Name) else x.attr) for x in reads)
+        said = any(isinstance(x, ast.Constant) and x.value == last for x in walk(tree))
+        if not read and not said:
+            yield Told(
+                "setting", line, tr("{} is kept, and nobody reads it: the model at the end is that of the last epoch", name),
+                f"model.load_state_dict({name})",
+            )  # fmt: skip
+            return
+
+
+COUNTS = re.compile(r"steps_per_epoch|len\([\w.\[\]'\"]*(loader|_dl|iterator|batches)(\[\W?\w+\W?\])?\)", re.IGNORECASE)
+
+
+def once_an_epoch(tree: ast.Module) -> Iterator[Told]:
+    """OneCycleLR(..., steps_per_epoch=len(loader)) whose step() stands behind the loop over batches."""
+    trains = [x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
+    inner = [x for x in trains if not any(isinstance(y, ast.For) and ".backward(" in unparse(y) for z in x.body for y in walk(z))]
+    learning = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and any(y is z for z in inner for y in walk(x))}
+    for _, name, value in assigned(tree):
+        kind = called(value)
+        if not isinstance(vars(lr_scheduler).get(kind), type) or not isinstance(value, ast.Call):
+            continue
+        given = [unparse(x) for x in [*value.args, *(x.value for x in value.keywords)]]
+        given += [unparse(v) for _, n, v in assigned(tree) if n in given]
+        if not any(map(COUNTS.search, [*given, *(x.arg or "" for x in value.keywords)])):
+            continue
+        moves = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "step" and same(x, name)]
+        within = {id(y) for x in inner for y in walk(x)}
+        loops = [x for x in walk(tree) if isinstance(x, ast.For) and any(y is z for z in moves for y in walk(x))]
+        epochs = [x for x in loops if any(y in inner or called(y) in learning for z in x.body for y in walk(z))]
+        if inner and moves and epochs and not any(id(x) in within for x in moves):
+            yield Told(
+                "setting", moves[0].lineno,
+                tr("{} counts batches ({}), and its step() is called once an epoch: the rate stays near its begin", kind,
+                   next(x for x in [*given, *(x.arg or "" for x in value.keywords)] if COUNTS.search(x))),
+                tr("{}.step() in the loop over batches", name),
+            )  # fmt: skip
+            return
+
+
+LENGTH = re.compile(r"total|max_?(steps|iters)|num_training|T_max|total_iters|n_?iters|decay_steps", re.IGNORECASE)
+
+
+def one_epoch_long(tree: ast.Module) -> Iterator[Told]:
+    """total_steps = len(loader), by which a schedule goes that is moved in each batch of several epochs."""
+    trains = [x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
+    nested = [x for x in trains if any(x is not y and any(z is x for z in walk(y)) for y in trains)]
+    called_in = [x for x in walk(tree) if isinstance(x, ast.For) and "epoch" in unparse(x.target).lower() and x not in trains]
+    if not nested and not (trains and called_in):
+        return
+    made = [x for x in walk(tree) if isinstance(x, ast.Call) and isinstance(vars(lr_scheduler).get(called(x)), type)]
+    text = " ".join(map(unparse, made))
+    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    text += " ".join(unparse(f) for name, f in functions.items() if re.search(rf"\b{name}\b", text))
+    batchwise = any(re.search(r"sched\w*\.step\(\)", unparse(x)) for x in nested or trains)
+    for line, name, value in assigned(tree):
+        own = COUNTS.fullmatch(unparse(value)) and LENGTH.search(name)
+        if own and batchwise and re.search(rf"(?<![\w.]){re.escape(name)}\b", text):
+            yield Told(
+                "plateau", line,
+                tr("{} is the number of batches of one epoch, and the schedule is moved on in each batch of all epochs", name),
+                f"{name} = epochs * {unparse(value)}",
+            )  # fmt: skip
+            return
+
+
+def same(call: Any, name: str) -> bool:
+    """Whether a method of what a name holds is called, whoever it belongs to."""
+    return unparse(call.func.value).rpartition(".")[2] == name.rpartition(".")[2]

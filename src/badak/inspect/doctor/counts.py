@@ -1,0 +1,233 @@
+"""What metrics that the text of a program computes by itself are: each is asked about answers whose counts are known."""
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import called
+from badak.inspect.doctor.told import Told
+
+TP, FP, FN, TN = 2, 3, 5, 11
+TRUTH = np.repeat([1, 0, 1, 0], [TP, FP, FN, TN])
+ANSWERS = np.repeat([1, 1, 0, 0], [TP, FP, FN, TN])
+N = TP + FP + FN + TN
+MATRIX = np.array([[TN, FP], [FN, TP]])  # rows: what is so; columns: what is answered
+WORTH = {  # names of what is counted, what it is, how it is called
+    "tp": ("tp", TP), "true_positives": ("tp", TP), "true_pos": ("tp", TP),
+    "fp": ("fp", FP), "false_positives": ("fp", FP), "false_pos": ("fp", FP),
+    "fn": ("fn", FN), "false_negatives": ("fn", FN), "false_neg": ("fn", FN),
+    "tn": ("tn", TN), "true_negatives": ("tn", TN), "true_neg": ("tn", TN),
+    "precision": ("precision", TP / (TP + FP)), "prec": ("precision", TP / (TP + FP)), "ppv": ("precision", TP / (TP + FP)),
+    "recall": ("recall", TP / (TP + FN)), "rec": ("recall", TP / (TP + FN)), "sensitivity": ("recall", TP / (TP + FN)),
+    "tpr": ("recall", TP / (TP + FN)), "specificity": ("specificity", TN / (TN + FP)), "tnr": ("specificity", TN / (TN + FP)),
+    "fpr": ("fp / (fp + tn)", FP / (FP + TN)),
+    "f1": ("F1", 2 * TP / (2 * TP + FP + FN)), "f1_score": ("F1", 2 * TP / (2 * TP + FP + FN)),
+    "dice": ("F1", 2 * TP / (2 * TP + FP + FN)),
+    "iou": ("IoU", TP / (TP + FP + FN)), "jaccard": ("IoU", TP / (TP + FP + FN)),
+    "accuracy": ("accuracy", (TP + TN) / N), "acc": ("accuracy", (TP + TN) / N),
+}  # fmt: skip
+OTHERS = {
+    **dict(WORTH.values()),
+    **{f"{a} / {b}": x / y for a, x in (("tp", TP), ("fp", FP), ("fn", FN), ("tn", TN)) for b, y in (
+        ("all rows", N), ("positive rows", TP + FN), ("negative rows", FP + TN), ("positive answers", TP + FP),
+        ("negative answers", FN + TN))},
+    "tp / (2 tp + fp + fn)": TP / (2 * TP + FP + FN), "tp / (tp + tn)": TP / (TP + TN), "tp / (tp + fp + fn + tn)": TP / N,
+    "the mean of tp / (2 tp + fp + fn)": (MATRIX.diagonal() / (MATRIX.sum(0) + MATRIX.sum(1))).mean(),
+    "tn / (tn + fn)": TN / (TN + FN), "right answers": TP + TN, "precision * recall": TP / (TP + FP) * TP / (TP + FN),
+    "(precision + recall) / 2": (TP / (TP + FP) + TP / (TP + FN)) / 2, "positive rows": TP + FN, "positive answers": TP + FP,
+}  # fmt: skip
+ANSWER = re.compile(r"pred|(^|_)(hat|guess\w*|outputs?|flag\w*|answers?|decision\w*|yhat|y_?hat|p|probs?)(_|$)", re.IGNORECASE)
+ASKED = re.compile(
+    r"true|target|label|truth|actual|(^|_)(y|ys|gt|yb|test_y|val_y|y_test|y_val|t|mask|masks|want\w*)(_|$)", re.IGNORECASE
+)
+PLAIN = frozenset(
+    "len sum item float int long bool mean clamp clip astype logical_and diag diagonal double numpy round max min cpu detach "
+    "abs".split()
+)
+MATRICES = re.compile(r"^(cm|conf\w*|hist|confusion\w*|\w*_cm|matrix)$", re.IGNORECASE)
+ALLOWED = (
+    ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.operator, ast.unaryop,
+    ast.cmpop, ast.boolop, ast.expr_context, ast.keyword, ast.IfExp,
+)  # fmt: skip
+
+
+def counts(tree: ast.Module) -> Iterator[Told]:
+    """precision = tp / (tp + fn): a metric under the name of another."""
+    bodies = [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
+    for scope in bodies:
+        known: dict[str, Any] = {}
+        inside = {id(y) for x in walk(scope) if isinstance(x, ast.FunctionDef) and x is not scope for y in walk(x)}
+        lines = [x for x in walk(scope) if isinstance(x, ast.Assign | ast.AugAssign) and id(x) not in inside]
+        lines += [
+            x for x in walk(scope) if isinstance(x, ast.Return) and id(x) not in inside and isinstance(scope, ast.FunctionDef)
+        ]
+        for line in sorted(lines, key=lambda x: x.lineno):
+            for name, value in named(line, getattr(scope, "name", "")):
+                number = worth(value, known)
+                last = name.rpartition(".")[2]
+                if isinstance(number, np.ndarray):  # of each class
+                    known[last] = number
+                    yield from of_each_class(line, name, value, number)
+                    continue
+                if number is None:
+                    known.pop(last, None)
+                    continue
+                meant = WORTH.get(last.lower())
+                other = next((what for what, x in OTHERS.items() if abs(x - number) < 1e-4), "")
+                if meant is not None and other and abs(number - meant[1]) > 1e-3:
+                    yield Told(
+                        "read", line.lineno, tr("{} = {} is {}, and not {}", name, unparse(value), other, meant[0]),
+                        FIXES.get(meant[0], meant[0]),
+                    )  # fmt: skip
+                    return
+                known[last] = meant[1] if meant is not None else number
+
+
+def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> Iterator[Told]:
+    """The overlap of each class, by its name, that is none."""
+    if WORTH.get(name.rpartition(".")[2].lower(), ("",))[0] == "IoU":
+        rows, columns, both = MATRIX.sum(1), MATRIX.sum(0), MATRIX.diagonal()
+        if np.allclose(number, both / (rows + columns)):
+            yield Told(
+                "read",
+                line.lineno,
+                tr("{} = {} is {}, and not {}", name, unparse(value), "tp / (2 tp + fp + fn)", "IoU"),
+                FIXES["IoU"],
+            )
+
+
+FIXES = {
+    "tp": "(pred == 1) & (y == 1)", "fp": "(pred == 1) & (y == 0)", "fn": "(pred == 0) & (y == 1)", "tn": "(pred == 0) & (y == 0)",
+    "precision": "tp / (tp + fp)", "recall": "tp / (tp + fn)", "specificity": "tn / (tn + fp)", "F1": "2 * tp / (2 * tp + fp + fn)",
+    "IoU": "tp / (tp + fp + fn)", "accuracy": "(tp + tn) / (tp + tn + fp + fn)",
+}  # fmt: skip
+
+
+def named(line: Any, function: str) -> list[tuple[str, ast.expr]]:
+    """(name, what it is given) of a line; what a sum grows by stands for it, and a function for what it returns."""
+    if isinstance(line, ast.Return):
+        stem = re.sub(r"^(compute|get|calc|calculate|mean|binary|batch)_|_(score|coeff?|metric|fn)$", "", function)
+        return [(stem, line.value)] if line.value is not None else []
+    if isinstance(line, ast.AugAssign):
+        return [(unparse(line.target), line.value)] if isinstance(line.op, ast.Add) else []
+    target, value = line.targets[0], line.value
+    if isinstance(target, ast.Tuple):
+        several = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else []
+        return list(zip(map(unparse, target.elts), several))
+    return [(unparse(target), value)] if isinstance(target, ast.Name | ast.Attribute) else []
+
+
+def worth(value: ast.expr, known: dict[str, Any]) -> Any:
+    """What an expression gives of the rows above; None where it is more than counting."""
+    names = {x.id for x in walk(value) if isinstance(x, ast.Name)}
+    if not names or not all(isinstance(x, ALLOWED) for x in walk(value)) or len(walk(value)) > 60:
+        return None
+    calls = [x for x in walk(value) if isinstance(x, ast.Call)]
+    if any(called(x) not in PLAIN for x in calls):
+        return None
+    held: dict[str, Any] = {
+        "len": len,
+        "max": max,
+        "min": min,
+        "float": float,
+        "int": int,
+        "sum": np.sum,
+        "round": round,
+        "np": np,
+        "abs": abs,
+    }
+    for name in names - {*held}:
+        low = name.lower()
+        if name in known:
+            held[name] = Rows.of(known[name])
+        elif low in WORTH and low not in ("dice", "iou"):
+            held[name] = Rows.of(WORTH[low][1])
+        elif MATRICES.match(name):
+            held[name] = Rows(MATRIX)
+        elif "pred" in low or ANSWER.search(name) and not ASKED.search(name):
+            held[name] = Rows(ANSWERS)
+        elif ASKED.search(name) and not ANSWER.search(name):
+            held[name] = Rows(TRUTH)
+        elif re.fullmatch(r"eps\w*|smooth\w*|EPS\w*", name):
+            held[name] = 0.0
+        else:
+            return None
+    try:
+        with np.errstate(all="ignore"):
+            made = eval(compile(ast.Expression(value), "", "eval"), {"__builtins__": {}}, held)
+            number = np.asarray(getattr(made, "x", made), dtype=float)
+    except Exception:
+        return None
+    if number.ndim == 1 and len(number) == 2:
+        return number
+    return float(number) if number.ndim == 0 and np.isfinite(number) else None
+
+
+class Rows:
+    """Rows of zeros and ones, or a count of them, with the methods that tensors have."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = np.asarray(x)
+
+    @classmethod
+    def of(cls, x: Any) -> Any:
+        return x if isinstance(x, Rows) else cls(x)
+
+    def sum(self, *axes: Any, **named: Any) -> "Rows":
+        axis = next(iter((*axes, *named.values())), None)
+        return Rows(self.x.sum(axis if self.x.ndim > 1 else None))
+
+    def mean(self, *_: Any, **__: Any) -> "Rows":
+        return Rows(self.x.mean())
+
+    def diag(self) -> "Rows":
+        return Rows(self.x.diagonal())
+
+    diagonal = diag
+
+    def same(self, *_: Any, **__: Any) -> "Rows":
+        return self
+
+    item = float = int = long = double = numpy = cpu = detach = astype = round = same
+
+    def bool(self) -> "Rows":
+        return Rows(self.x.astype(bool))
+
+    def clamp(self, *_: Any, **__: Any) -> "Rows":
+        return self
+
+    clip = max = min = clamp
+
+    def logical_and(self, other: "Rows") -> "Rows":
+        return Rows(np.logical_and(self.x, other.x))
+
+    def __float__(self) -> Any:
+        return float(self.x)
+
+    def __int__(self) -> Any:
+        return int(self.x)
+
+    def __bool__(self) -> builtins.bool:
+        return builtins.bool(self.x.all())
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def _lift(name: str) -> Any:
+    def lifted(self: Rows, *others: Any) -> Rows:
+        given = [getattr(x, "x", x) for x in others]
+        own = self.x.astype(bool) if name == "__invert__" else self.x
+        return Rows(getattr(own, name)(*given))
+
+    return lifted
+
+
+for _name in "add radd sub rsub mul rmul truediv rtruediv pow eq ne gt ge lt le and rand or ror invert neg".split():
+    setattr(Rows, f"__{_name}__", _lift(f"__{_name}__"))
