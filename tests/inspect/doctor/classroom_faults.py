@@ -23,6 +23,12 @@ LEFT_OUT = {  # edits of any program that are no fault in this one
         "train forgotten",
         "loss under no_grad",
     ),  # nothing in it is random in training alone; of its test
+    "minidistil": ("train forgotten",),  # its test puts the mode back
+    "mixstars": (
+        "eval forgotten",
+        "train forgotten",
+        "loss under no_grad",
+    ),  # what is tested is a model of its own, in eval mode from the first
     "condgan": ("eval forgotten",),  # of samples: many draw them in train mode
     "tinyddpm": ("eval forgotten", "train forgotten"),  # nothing in it is random in training alone
     "glyphvae": ("eval forgotten", "train forgotten"),  # nothing in it is random in training alone
