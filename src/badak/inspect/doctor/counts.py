@@ -59,8 +59,9 @@ ALLOWED = (
 
 def counts(tree: ast.Module) -> Iterator[Told]:
     """precision = tp / (tp + fn): a metric under the name of another."""
-    bodies = [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
-    for scope in bodies:
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+        if re.search(r"len\([^()]* & ", unparse(scope)):  # sets of what was found, not rows
+            continue
         known: dict[str, Any] = {}
         inside = {id(y) for x in walk(scope) if isinstance(x, ast.FunctionDef) and x is not scope for y in walk(x)}
         lines = [x for x in walk(scope) if isinstance(x, ast.Assign | ast.AugAssign) and id(x) not in inside]

@@ -272,7 +272,7 @@ def shares_changed_round(tree: ast.Module) -> Iterator[Told]:
         if not which or not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div):
             continue
         below = unparse(value.right)
-        kinds = bool(GUESSES.search(below)), bool(TRUTHS.search(below))
+        kinds = bool(GUESSES.search(below)), bool(TRUTHS.search(below)) and "arange(" not in below
         if kinds == ((False, True) if which[2] == "precision" else (True, False)):
             right = "tp / (tp + fp)" if which[2] == "precision" else "tp / (tp + fn)"
             yield Told("read", line, tr("{} is divided by {}, which the other one of precision and recall is", name, below), right)
