@@ -40,8 +40,8 @@ def asked(visit: "Visit") -> list[Finding]:
                 report.findings[:] = [each for each in report.findings if each.probe != "positions" or each.cause in said]
             ordered = mixes and (report.kind in ("causal", "encoder-decoder") or fills_in(visit))
             modules = dict(module.named_modules())
-            alone = report.kind in ("causal", "bidirectional")  # what a decoder asks with need not be a map of its own
-            report.findings[:] = [each for each in report.findings if each.probe != "scale" or alone]
+            if report.kind != "causal":  # where one text asks another its scores need not be those of two maps
+                report.findings[:] = [each for each in report.findings if each.probe != "scale"]
             plain = not told_lengths(args, kwargs)
             found = [each for each in report.findings if counts(each, modules, ordered, plain, mixes)]
             found = [each for each in found if each.probe != "batch" or rows_are_apart(visit, module, args, kwargs)]
