@@ -172,7 +172,12 @@ def never_read(function: ast.FunctionDef) -> Iterator[Told]:
                 continue
             name, calls = line.targets[0].id, isinstance(line.value, ast.Call)
             last = getattr(function.body[-1], "end_lineno", 0) if block is function.body else 0  # no loop comes back to it
-            if isinstance(line.value, ast.BinOp) and last and not any(x.id == name and x.lineno > line.lineno for x in reads):
+            end = line.end_lineno or 0, line.end_col_offset or 0
+            if (
+                isinstance(line.value, ast.BinOp)
+                and last
+                and not any(x.id == name and (x.lineno, x.col_offset) > end for x in reads)
+            ):
                 yield Told(
                     "unread", line.lineno, tr("{} is computed, and nobody reads it", name),
                     tr("read it in the next line, or leave it out"),

@@ -45,6 +45,8 @@ def asked(visit: "Visit") -> list[Finding]:
             plain = not told_lengths(args, kwargs)
             found = [each for each in report.findings if counts(each, modules, ordered, plain, mixes)]
             found = [each for each in found if each.probe != "batch" or rows_are_apart(visit, module, args, kwargs)]
+            if any(step.divergences for step in visit.steps):  # a text is given back by what it was made into
+                found = [each for each in found if each.probe != "future"]
             found = [each for each in found if each.probe != "tokens"] or found  # an input is not read where another bug hides it
             if found:
                 return [told(visit, each, place, modules) for each in found]
@@ -128,10 +130,12 @@ def fills_in(visit: "Visit") -> bool:
 
 def counts(found: Audited, modules: dict[str, Module], ordered: bool, alone: bool, mixes: bool) -> bool:
     """Whether it is said in a training. ordered: no bag of words, or of tokens one by one; alone: the model is not told how long
-    texts are, and few pack them for a recurrent layer, or hide them from a convolution; mixes: it attends."""
+    texts are, and few pack them for a recurrent layer, or hide them from a convolution, as of letters; mixes: it attends."""
     by_design = found.probe == "order" and not ordered and "adds" not in found.numbers
     filters = not mixes and any(isinstance(m, Conv1d | Conv2d) for m in modules.values())
-    by_design |= found.probe == "padding" and alone and (filters or isinstance(modules.get(found.module), RNNBase))
+    begins = modules.get(found.module)
+    by_design |= found.probe == "padding" and alone and (filters or isinstance(begins, RNNBase))
+    by_design |= found.probe == "padding" and isinstance(begins, Conv1d | Conv2d)
     return found.probe in ASKED and not by_design
 
 

@@ -25,7 +25,13 @@ RATE = re.compile(r"(^|[._])(lr|learning_rate|base_lr|init_lr|initial_lr|max_lr|
 def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
     """CrossEntropyLoss(weight=counts / counts.sum())."""
     given = {name: value for _, name, value in assigned(tree)}
-    counts = {name for name, value in given.items() if re.search(r"bincount\(|value_counts\(|Counter\(", unparse(value))}
+    made = {name: unparse(value) for name, value in given.items()}
+    counts = {
+        name
+        for name, text in made.items()
+        if re.search(r"bincount\(|value_counts\(|Counter\(", text)
+        and not re.search(r"/.*(bincount|counts?)\(|\*\* -|pow\(-|reciprocal", text)
+    }
     losses = [x for x in walk(tree) if isinstance(x, ast.Call) and re.search(r"cross_entropy|CrossEntropyLoss|NLLLoss", called(x))]
     for node in losses:
         for weight in [x.value for x in node.keywords if x.arg == "weight"]:

@@ -160,7 +160,8 @@ class Rows:
     def test(self, args: tuple, kwargs: dict, place: str, model: int, part: bool = False) -> Tested | None:
         """What is to be said of rows that a model, or a part of it, is asked about without gradients."""
         pool = self.own.get(model, set() if part else self.trained)  # of an average of the weights, say, those of all
-        found, texts, self.drawn = signatures(args, kwargs), columns(args, kwargs), None
+        found, texts, drawn = signatures(args, kwargs), columns(args, kwargs), self.drawn
+        self.drawn = None
         if found is None or texts is not None and share(texts, pool) > share(found, pool):
             found = texts
         if found is None or not self.trained:
@@ -171,7 +172,7 @@ class Rows:
             known = max(known, sum(1 for each in self.places.tolist() if each in pool))
         cut, self.places = self.overlap(args), None
         known = max(known, cut)
-        if self.source in self.sources and self.source:
+        if self.source in self.sources and self.source and drawn is not None and len(drawn._array) == len(found):
             known = len(found)
         self.source, self.unread = 0, False
         if part and not known:  # of what it draws itself, say

@@ -42,7 +42,8 @@ class ReadWrongly(Diagnosis):
             yield from self.threshold(fits, {loss.made_by for loss in binary})
         laid = all(loss.kind in CLASSES and len(loss.axes) == 2 for loss in losses)
         several = [each for each in read if each.limit is None and len(each.shape) == 3]
-        if losses and laid and several and all(each.axis == 1 for each in several):
+        found = {loss.classes for loss in losses}
+        if losses and laid and several and all(each.axis == 1 and each.shape[1] not in found for each in several):
             yield self.found(
                 several[0].place,
                 tr("of answers {} the largest is looked for along axis 1, and the loss has its classes along the last one",
