@@ -139,10 +139,14 @@ def _answers(batch: Batch, name: str, shown: Shown) -> bool:
     """Whether some answer is one for each place of a text, or for each token that there is; one number alone for each place, which
     says where something begins, is none."""
     length = batch.leaves[name].array.shape[1 - batch.batch_axis]
-    sizes = {length + k for k in range(-SHIFTED, SHIFTED + 1)} | {x.vocabulary for x in shown.lookups}
+    places = {length + k for k in range(-SHIFTED, SHIFTED + 1)}
+    sizes = places | {x.vocabulary for x in shown.lookups}
     several = batch.leaves[name].array.shape[batch.batch_axis]
-    answers = [y for y in shown.answers if y.shape not in ((several, length), (length, several))]
-    return any(n in sizes or n % several == 0 and n // several in sizes for y in answers for n in y.shape[:1] + y.shape[1:])
+    answers = [y for y in shown.answers if y.ndim and y.shape not in ((several, length), (length, several))]
+    first = [y.shape[0] for y in answers if y.shape[0] != several]  # (T, B, V), or all laid flat
+    return any(n in places or n % several == 0 and n // several in places for n in first) or any(
+        n in sizes for y in answers for n in y.shape[1:]
+    )
 
 
 def open_kind(kind: Kind, shown: Shown, batch: Batch) -> bool:

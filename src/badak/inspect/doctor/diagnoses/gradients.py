@@ -8,6 +8,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.stacks import ends_of_stacks
 from badak.inspect.doctor.names import assigned_at, is_read, names_of, never_called, weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import is_ours, named_line, own_text
@@ -60,6 +61,7 @@ class NeverLearns(Diagnosis):
         apart = apart or [found for several in more for found in several][:1]
         yield from apart
         lost = [p for p in visit.without_gradient().values() if visit.trained]
+        lost = [] if ends_of_stacks(visit, lost) else lost
         known = {key: [loss.scale for loss in several] for key, several in losses.items() if key[1] != "mean"}
         idle = [key for key, scales in known.items() if len(scales) >= 3 and not any(scales)]
         if lost and idle and len(idle) < len(losses) and not apart:

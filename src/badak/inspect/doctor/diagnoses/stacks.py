@@ -1,5 +1,6 @@
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
@@ -50,3 +51,18 @@ class BatchOfOne(Diagnosis):
                 tr("a larger batch; or GroupNorm, LayerNorm, which look at one row alone"),
                 calls=len(norms),
             )  # fmt: skip
+
+
+def ends_of_stacks(visit: "Visit", lost: list[Any]) -> bool:
+    """Whether all of these are a part of the last of several layers alike, whose other parts learn, and the one before learns it:
+    what it hands on to the next one is read by nobody."""
+    learn = {visit.names.parameters.get(key, "") for key in visit.watch.reached}
+    for name in (visit.names.parameters.get(id(p), "") for p in lost):
+        found = re.fullmatch(r"(.*?\.?)(\d+)\.(.+)", name)
+        if found is None or found[2] == "0":
+            return False
+        stack, number, rest = found[1], int(found[2]), found[3]
+        beside = any(x.startswith(f"{stack}{number}.") for x in learn)
+        if not beside or f"{stack}{number - 1}.{rest}" not in learn or any(x.startswith(f"{stack}{number + 1}.") for x in learn):
+            return False
+    return bool(lost)
