@@ -83,7 +83,11 @@ HALF = "loss_fn = nn.BCEWithLogitsLoss()\npred = (scores > {}).float()\n"
 SIZES = "class D(nn.Module):\n    def forward(self, past, future):\n        return self.rnn(past[:, : future.size(1)]{})\n"
 READ = "{}torch.load('m.pt'){}\n"
 MEAN = "scale = sales.{}(axis=1)\nstd = sales.std()\n"
+LINE = "class N(nn.Module):\n    def forward(self, x):\n        z = self.e(x) * 8 + 1; return self.h({})\n"
+PART = "counts = {}torch.bincount(y, minlength=3).float()\ncriterion = nn.CrossEntropyLoss(weight=counts / counts.sum())\n"
 CASES = [
+    ("unread", LINE.format("x"), LINE.format("z")),
+    ("favoured", PART.format(""), PART.format("1 / ")),
     ("formula", PINBALL.format("min"), PINBALL.format("max")),
     ("unlearnt", QUANTILES.format("losses[-1].mean()"), QUANTILES.format("torch.stack(losses).mean()")),
     ("read", REAL.format("y.numel()"), REAL.format("real.sum().item()")),

@@ -54,8 +54,8 @@ class BatchOfOne(Diagnosis):
 
 
 def ends_of_stacks(visit: "Visit", lost: list[Any]) -> bool:
-    """Whether all of these are a part of the last of several layers alike, whose other parts learn, and the one before learns it:
-    what it hands on to the next one is read by nobody."""
+    """Whether all of these are a part of the last of several layers alike, whose other parts learn, and which the one before
+    learns: what it hands on to the next one is read by nobody."""
     learn = {visit.names.parameters.get(key, "") for key in visit.watch.reached}
     for name in (visit.names.parameters.get(id(p), "") for p in lost):
         found = re.fullmatch(r"(.*?\.?)(\d+)\.(.+)", name)
