@@ -14,6 +14,21 @@ def beside(tree: ast.Module) -> Iterator[Told]:
     yield from side_by_side(tree)
     yield from of_another_part(tree)
     yield from of_the_table(tree)
+    yield from of_another_draw(tree)
+
+
+def of_another_draw(tree: ast.Module) -> Iterator[Told]:
+    """return x[index], y[torch.randperm(n)], where index is an order, too."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+        orders = {name for _, name, value in assigned(function) if called(value) in ORDERS}
+        for line in (x for x in walk(function) if isinstance(x, ast.Return | ast.Assign)):
+            every = [x for x in walk(line) if isinstance(x, ast.Subscript) and isinstance(x.value, ast.Name)]
+            fresh = next((x for x in every if called(x.slice) in ORDERS), None)
+            other = next((x for x in every if unparse(x.slice) in orders), None)
+            if fresh is not None and other is not None and unparse(fresh.value) != unparse(other.value):
+                if not ON_PURPOSE.search(unparse(fresh.value)):
+                    yield apart_from(line.lineno, unparse(fresh.value), unparse(other.value))
+                    return
 
 
 def side_by_side(tree: ast.Module) -> Iterator[Told]:
@@ -61,7 +76,7 @@ def sliced(value: ast.expr) -> ast.Subscript | None:
     """Some rows of a table, one after the other, behind what casts them."""
     while isinstance(value, ast.Call) and value.args and (called(value) in SAME_ROWS or called(value) == "Variable"):
         value = value.args[0]
-    cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) and isinstance(value.value, ast.Name)
+    cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice | ast.Name) and isinstance(value.value, ast.Name)
     return value if cut else None  # type: ignore[return-value]
 
 

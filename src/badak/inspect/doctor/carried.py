@@ -21,6 +21,71 @@ def carried(tree: ast.Module) -> Iterator[Told]:
     yield from kept_for_nobody(tree)
     yield from once_an_epoch(tree)
     yield from one_epoch_long(tree)
+    yield from teacher_as_drawn(tree)
+    yield from steps_for_epochs(tree)
+
+
+def teacher_as_drawn(tree: ast.Module) -> Iterator[Told]:
+    """teacher = Net(), which is asked for its answers, and that nothing trained and nothing loaded."""
+    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)} | {*functions} | {"Sequential"}
+    trainers = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and ".parameters()" in unparse(x)}
+    text = unparse(tree)
+    for line, name, value in assigned(tree):
+        if not re.fullmatch(r"teacher(_(net|model))?", name) or called(value) not in kinds or "load" in called(value):
+            continue
+        taught = re.search(rf"\b{name}\.(parameters|load_state_dict|named_parameters|state_dict)\(|load\w*\({name}\b", text)
+        makes = unparse(functions[called(value)]) if called(value) in functions else ""
+        for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+            args = [x.arg for x in functions[called(call)].args.args]
+            for arg, given in zip(args, call.args):
+                own = unparse(functions[called(call)])
+                taught = (
+                    taught
+                    or unparse(given) == name
+                    and re.search(rf"\b{arg}\.(parameters|load_state_dict|named_parameters)\(", own)
+                )
+        for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in trainers):
+            taught = taught or any(name in names_in(x) for x in [*call.args, *(x.value for x in call.keywords)])
+        taught = taught or any(name in names_in(x.iter) for x in walk(tree) if isinstance(x, ast.For))
+        stores = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Store)]
+        if not taught and len(stores) == 1 and not re.search(r"load|\.backward\(|pretrained|deepcopy", makes + unparse(value)):
+            if f"{name}(" in text and "student" in text.lower():
+                yield Told(
+                    "setting", line, tr("{} is asked for its answers as it was drawn: nothing has trained or loaded it", name),
+                    tr("train it, or load its weights, before a student learns from it"),
+                )  # fmt: skip
+                return
+
+
+def steps_for_epochs(tree: ast.Module) -> Iterator[Told]:
+    """CosineAnnealingLR(optimizer, T_max=epochs), or StepLR(optimizer, 3), whose step() stands in the loop over batches."""
+    functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
+    for scope in functions:
+        loops = [x for x in walk(scope) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
+        inner = [x for x in loops if any(y is not x and any(z is x for z in walk(y)) for y in loops)]
+        inner = [x for x in inner if not re.search(r"epoch", f"{unparse(x.target)} {unparse(x.iter)}", re.IGNORECASE)]
+        for _, name, value in assigned(tree) if inner else ():
+            kind = called(value)
+            if kind not in ("StepLR", "CosineAnnealingLR", "ExponentialLR") or not isinstance(value, ast.Call):
+                continue
+            moves = [
+                x
+                for one in inner
+                for x in walk(one)
+                if isinstance(x, ast.Call) and called(x) == "step" and same(x, name) and not x.args
+            ]
+            given = [x.value for x in value.keywords if x.arg in ("step_size", "T_max")] + value.args[1:2]
+            long = unparse(given[0]) if given and kind != "ExponentialLR" else ""
+            few = bool(given) and isinstance(given[0], ast.Constant) and kind == "StepLR" and int(given[0].value) <= 5
+            told = re.search(r"epoch", long, re.IGNORECASE) and not re.search(r"len\(|steps|\*", long)
+            if moves and (few or told):
+                yield Told(
+                    "plateau", moves[0].lineno,
+                    tr("{} counts epochs ({}), and its step() is called in each batch: the rate falls at once", kind, long),
+                    tr("{}.step() behind the loop over batches", name),
+                )  # fmt: skip
+                return
 
 
 COUNTED = re.compile(r"loss|==|\.eq\(|\.item\(\)|correct|\.sum\(")
@@ -118,14 +183,16 @@ def kept_for_nobody(tree: ast.Module) -> Iterator[Told]:
     """best_state = deepcopy(model.state_dict()), which nobody loads: what is tested at the end is the last epoch."""
     for line, name, value in assigned(tree):
         last = name.rpartition(".")[2]
-        if "best" not in last.lower() or not re.search(r"state_dict\(\)", unparse(value)):
+        kept = "best" in last.lower() and "state_dict()" in unparse(value)
+        if not kept and not re.search(r"\btorch\.load\(", unparse(value)):
             continue
         reads = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Load)]
         read = any(last == (x.id if isinstance(x, ast.Name) else x.attr) for x in reads)
         said = any(isinstance(x, ast.Constant) and x.value == last for x in walk(tree))
         if not read and not said:
             yield Told(
-                "setting", line, tr("{} is kept, and nobody reads it: the model at the end is that of the last epoch", name),
+                "setting", line, tr("{} is kept, and nobody reads it: the model at the end is that of the last epoch", name)
+                if kept else tr("{} is loaded, and nobody reads it", name),
                 f"model.load_state_dict({name})",
             )  # fmt: skip
             return
@@ -177,7 +244,8 @@ def one_epoch_long(tree: ast.Module) -> Iterator[Told]:
     text += " ".join(unparse(f) for name, f in functions.items() if re.search(rf"\b{name}\b", text))
     batchwise = any(re.search(r"sched\w*\.step\(\)", unparse(x)) for x in nested or trains)
     for line, name, value in assigned(tree):
-        own = COUNTS.fullmatch(unparse(value)) and LENGTH.search(name)
+        text_of = re.sub(r"( // \w+(\.\w+)?| \+ 1)$", "", unparse(value))
+        own = COUNTS.fullmatch(text_of) and LENGTH.search(name) and "warm" not in name.lower()
         if own and batchwise and re.search(rf"(?<![\w.]){re.escape(name)}\b", text):
             yield Told(
                 "plateau", line,

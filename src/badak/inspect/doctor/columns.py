@@ -22,6 +22,59 @@ def columns(tree: ast.Module) -> Iterator[Told]:
     yield from turned_alone(tree)
     yield from named_twice(tree)
     yield from order_for_ranks(tree)
+    yield from errors_that_cancel(tree)
+    yield from ranked_from_below(tree)
+    yield from sorted_from_below(tree)
+
+
+ERRORS = re.compile(r"^(\w+_)?(mae|mse|rmse|mean_abs\w*|abs_err\w*|rms)(_\w+)?$", re.IGNORECASE)
+
+
+def errors_that_cancel(tree: ast.Module) -> Iterator[Told]:
+    """mae = (guess - y).mean()."""
+    for line, name, value in assigned(tree):
+        text = unparse(value)
+        plain = re.search(r"\(?\w+(\.\w+)? - \w+(\.\w+)?\)?(\.float\(\))?(\.mean\(|\)$)", text) and "mean(" in text
+        if ERRORS.match(name) and plain and not re.search(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|\* ?\(", text):
+            yield Told(
+                "read", line, tr("{} is the mean of differences, of which those above 0 and those below cancel", name),
+                f"{name} = (...).abs().mean()",
+            )  # fmt: skip
+            return
+
+
+HIGH = re.compile(r"score|logit|sim|prob|pred", re.IGNORECASE)
+
+
+def ranked_from_below(tree: ast.Module) -> Iterator[Told]:
+    """rank = (scores < scores[0]).sum(), and rank < 10 is a hit."""
+    text = unparse(tree)
+    for line, name, value in assigned(tree):
+        found = re.search(r"\((\w+) < \1\[[^\]]+\]\)\.sum\(", unparse(value))
+        if found and "rank" in name.lower() and HIGH.search(found[1]) and re.search(rf"\b{re.escape(name)} <=? ", text):
+            yield Told(
+                "read", line, tr("{} counts what has a smaller score, and the best has the largest", name),
+                unparse(value).replace("<", ">"),
+            )  # fmt: skip
+            return
+
+
+def sorted_from_below(tree: ast.Module) -> Iterator[Told]:
+    """order = scores.argsort(), hits = truth[order].cumsum(0), and hits / arange(1, n + 1): the least likely come first."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+        text = unparse(function)
+        for line, name, value in assigned(function):
+            plain = called(value) == "argsort" and not re.search(
+                r"descending|argsort\(-|\(-\w+\)\.argsort|flip|stable=", unparse(value)
+            )
+            hits = re.search(rf"\[{re.escape(name)}\](\.float\(\))?\.cumsum|cumsum\(\w+\[{re.escape(name)}\]", text)
+            turned = re.search(rf"{re.escape(name)}\[::-1\]|{re.escape(name)}\.flip|flip\({re.escape(name)}", text)
+            if plain and hits and not turned and HIGH.search(unparse(value)) and re.search(r"/ (torch|np)\.arange\(1", text):
+                yield Told(
+                    "read", line, tr("{} begins with the least likely, and precision is asked of the first k", name),
+                    "scores.argsort(descending=True)",
+                )  # fmt: skip
+                return
 
 
 def named_twice(tree: ast.Module) -> Iterator[Told]:

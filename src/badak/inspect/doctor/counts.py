@@ -81,6 +81,8 @@ def counts(tree: ast.Module) -> Iterator[Told]:
                     continue
                 meant = WORTH.get(last.lower())
                 other = next((what for what, x in OTHERS.items() if abs(x - number) < 1e-4), "")
+                if meant is not None and (meant[0], other) in (("tp", "tn"), ("tn", "tp")):
+                    return  # what is 0 is what is looked for
                 if meant is not None and other and abs(number - meant[1]) > 1e-3:
                     yield Told(
                         "read", line.lineno, tr("{} = {} is {}, and not {}", name, unparse(value), other, meant[0]),

@@ -47,7 +47,6 @@ def never_patient(tree: ast.Module) -> Iterator[Told]:
 
 FUNCTIONS = re.compile(r"^(F|functional|torch\.nn\.functional|nn\.functional)\.\w+$")
 LOSSES = re.compile(r"(^|\.)\w+Loss$")
-COUNTS = re.compile(r"^len\(\w+\)$|\.size\(0\)$|\.shape\[0\]$|\.numel\(\)$|!= \w+\)\.sum\(\)(\.item\(\))?$")
 ROWS = re.compile(r"len\([\w.\[\]'\"]+\.dataset\)$|len\(\w*(_set|_ds|datasets?)(\[.+\])?\)$")
 BATCHES = re.compile(r"len\([\w.\[\]'\"]*(loader|_dl|iterator)(\[\W?\w+\W?\])?\)$")
 
@@ -59,15 +58,12 @@ def means_of_batches(tree: ast.Module) -> Iterator[Told]:
         given.setdefault(name, []).append(value)
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
         kinds: dict[str, set[str]] = {}
-        counts: set[str] = set()
         for node in (x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
             kinds.setdefault(unparse(node.target), set()).add(kind_of(node.value, given))
-            given_rows = given.get(unparse(node.value), [node.value])
-            counts |= {unparse(node.target)} if all(COUNTS.search(unparse(x)) for x in given_rows) else set()
-        ones = rounds(scope)
+        ones, by_rows = rounds(scope, "1"), rounds(scope, MANY)
         for over, below, line in divisions(scope):
             kind, means = kinds.get(over, set()), below if "len(" in below else meant(below, given)
-            if kind == {"mean"} and (ROWS.search(means) or below in counts):
+            if kind == {"mean"} and (ROWS.search(means) or over in by_rows.get(below, ())):
                 yield Told(
                     "read", line,
                     tr("{} adds up the mean loss of each batch, and is divided by {}, the number of rows", over, below),
@@ -91,10 +87,13 @@ def meant(text: str, given: dict[str, list[ast.expr]]) -> str:
     return unparse(values[0]) if len(values) == 1 else text
 
 
-def rounds(scope: ast.AST) -> dict[str, set[str]]:
-    """Of each name that grows by 1 alone, in a loop: what else grows in each of its rounds."""
+MANY = r"len\(\w+\)|\w+\.(size\(0\)|shape\[0\]|size\(\)\[0\]|numel\(\))"
+
+
+def rounds(scope: ast.AST, by: str) -> dict[str, set[str]]:
+    """Of each name that grows by 1 alone, in a loop, or by how many rows there are: what else grows in each of its rounds."""
     grown = [x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)]
-    ones = {unparse(x.target) for x in grown} - {unparse(x.target) for x in grown if unparse(x.value) != "1"}
+    ones = {unparse(x.target) for x in grown} - {unparse(x.target) for x in grown if not re.fullmatch(by, unparse(x.value))}
     found: dict[str, set[str]] = {}
     for loop in (x for x in walk(scope) if isinstance(x, ast.For)):
         own = {unparse(x.target) for x in loop.body if isinstance(x, ast.AugAssign)}

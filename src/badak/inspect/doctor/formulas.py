@@ -43,6 +43,7 @@ def formulas(tree: ast.Module) -> Iterator[Told]:
     yield from asked_for_another(tree)
     yield from asked_for_its_noise(tree)
     yield from other_condition(tree)
+    yield from two_temperatures(tree)
     yield from made_large(tree)
     yield from least_of_one(tree)
     yield from weighed_round(tree)
@@ -350,9 +351,13 @@ def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
             continue
         moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
         timed = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and t in names(x) and moved & names(x)]
+        asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
+        listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
         if (
             timed
             and moved
+            and asks
+            and not listed
             and re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
             and not re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
         ):
@@ -400,7 +405,8 @@ def asked_for_another(tree: ast.Module) -> Iterator[Told]:
             for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
                 meant = (of_it[1] or of_it[2]) if of_it else ""
                 made = [unparse(value) for _, name, value in assigned(scope) if name == other]
-                if meant in own and other != meant and other.isidentifier() and not any(meant in x for x in made):
+                read = any(meant in names(value) for _, name, value in assigned(scope) if name == side)  # it was given that
+                if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
                     if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
                         yield Told(
                             "formula", node.lineno, tr("{} is compared with {}, and {} stands next to it", side, other, meant),
@@ -430,6 +436,9 @@ def asked_for_its_noise(tree: ast.Module) -> Iterator[Told]:
 def other_condition(tree: ast.Module) -> Iterator[Told]:
     """critic(made, wanted), and critic(made.detach(), labels): one picture, and what it was not asked to be."""
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
+    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
+    models = {name for _, name, value in assigned(tree) if called(value) in kinds}
+    calls = [x for x in calls if unparse(x.func) in models]
     plain = {(unparse(x.func), unparse(x.args[0])): unparse(x.args[1]) for x in calls}
     for call in calls:
         held = re.fullmatch(r"(\w+)\.detach\(\)", unparse(call.args[0]))
@@ -455,6 +464,38 @@ def other_condition(tree: ast.Module) -> Iterator[Told]:
                         unparse(call).replace(unparse(call.args[1]), label),
                     )  # fmt: skip
                     return
+
+
+def two_temperatures(tree: ast.Module) -> Iterator[Told]:
+    """kl_div(log_softmax(a / T), softmax(b)), or softmax(b * T): the temperature of one of both."""
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+        own = {name: value for _, name, value in assigned(scope)}
+        for call in (x for x in walk(scope) if isinstance(x, ast.Call) and re.search(r"kl_?div", unparse(x.func), re.IGNORECASE)):
+            soft = [own.get(unparse(x), x) for x in call.args[:2]]
+            if len(soft) < 2 or not all(called(x) in ("softmax", "log_softmax") for x in soft):
+                continue
+            inner = [x.args[0] if x.args and called(x.args[0]) != "Name" else x for x in soft]  # type: ignore[attr-defined]
+            inner = [
+                x.func.value
+                if isinstance(x.func, ast.Attribute) and unparse(x.func.value) not in ("F", "torch", "nn.functional")
+                else y  # type: ignore[attr-defined]
+                for x, y in zip(soft, inner)
+            ]
+            ways = [
+                (type(x.op).__name__, unparse(x.right))
+                if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div | ast.Mult)
+                else ("", "")
+                for x in inner
+            ]
+            if ways[0][0] != ways[1][0] and "Div" in (ways[0][0], ways[1][0]):
+                cold = next(by for way, by in ways if way == "Div")
+                wrong = next(unparse(x) for x, (way, _) in zip(inner, ways) if way != "Div")
+                yield Told(
+                    "formula", call.lineno,
+                    tr("of two distributions that are compared one is divided by {}, and the other one is {}", cold, wrong),
+                    tr("{} / {} in both", "logits", cold),
+                )  # fmt: skip
+                return
 
 
 def adds(value: ast.expr) -> bool:

@@ -22,6 +22,39 @@ def held(tree: ast.Module) -> Iterator[Told]:
     yield from loader_of_the_training(tree)
     yield from best_of_the_test(tree)
     yield from in_another_order(tree)
+    yield from last_is_learnt(tree)
+    yield from limit_of_the_test(tree)
+
+
+def last_is_learnt(tree: ast.Module) -> Iterator[Told]:
+    """train = [(u, s) for u, h in histories for s in h], where test = [(u, h[-1]) for u, h in histories]."""
+    comps = [(line, name, value) for line, name, value in assigned(tree) if isinstance(value, ast.ListComp)]
+    for _, name, value in (x for x in comps if is_held(x[1])):
+        last = [unparse(x.value) for x in walk(value.elt) if isinstance(x, ast.Subscript) and unparse(x.slice) == "-1"]  # type: ignore[attr-defined]
+        for line, other, whole in (x for x in comps if TRAIN.search(x[1])):
+            loops = whole.generators  # type: ignore[attr-defined]
+            if len(loops) > 1 and unparse(loops[0].iter) == unparse(value.generators[0].iter) and unparse(loops[1].iter) in last:  # type: ignore[attr-defined]
+                yield Told(
+                    "chosen", line, tr("{} takes all of {}, and {} asks for the last of it", other, last[0], name),
+                    f"for ... in {last[0]}[:-1]",
+                )  # fmt: skip
+                return
+
+
+LIMIT = re.compile(r"thresh|cut_?off|best_t(hr)?$|^thr$", re.IGNORECASE)
+
+
+def limit_of_the_test(tree: ast.Module) -> Iterator[Told]:
+    """threshold = max(grid, key=lambda t: f1(test_scores, test_labels, t))."""
+    for line, name, value in assigned(tree):
+        text = unparse(value)
+        asks = {x.id for x in walk(value) if isinstance(x, ast.Name) and is_held(x.id)}
+        if LIMIT.search(name) and re.search(r"max\(|argmax|key=", text) and asks and all("test" in x.lower() for x in asks):
+            yield Told(
+                "chosen", line, tr("{} is chosen by {}, and the same rows tell how good it is", name, min(asks)),
+                tr("choose by what the validation gives"),
+            )  # fmt: skip
+            return
 
 
 def loader_of_the_training(tree: ast.Module) -> Iterator[Told]:
@@ -61,7 +94,7 @@ def best_of_the_test(tree: ast.Module) -> Iterator[Told]:
 
 def in_another_order(tree: ast.Module) -> Iterator[Told]:
     """Flowers(["rose", "lily", "iris"]) for the training, and the same list in another order for the test."""
-    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef | ast.FunctionDef)}
+    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and "Dataset" in " ".join(map(unparse, x.bases))}
     several: dict[tuple[str, int], list[tuple[int, list[str]]]] = {}
     for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in kinds):
         for i, x in enumerate([*call.args, *(x.value for x in call.keywords)]):
@@ -220,6 +253,20 @@ def never_asked(tree: ast.Module) -> Iterator[Told]:
 AUGMENTS = re.compile(r"^(augment|augmented|augmentation|train|training|is_train|aug|shuffle_labels)$")
 
 
+STRENGTH = re.compile(r"jitter|noise|augment|flip|crop|shift|rotat|erase|(^|_)p$|(^|_)aug", re.IGNORECASE)
+
+
+def zero_by_default(kind: ast.ClassDef, name: str) -> bool:
+    """Whether a class is given nothing under a name where the program says nothing."""
+    begins = [x for x in kind.body if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
+    for args in (x.args for x in begins):
+        names = [x.arg for x in args.args]
+        i = names.index(name) - len(names) + len(args.defaults) if name in names else -1
+        if 0 <= i < len(args.defaults):
+            return unparse(args.defaults[i]) in ("0", "0.0", "False", "None")
+    return False
+
+
 def by_chance(tree: ast.Module) -> Iterator[Told]:
     """val_set = Cells(48, augment=True), of a class of the program's own, which is made without it elsewhere, or by default."""
     kinds = {x.name: x for x in walk(tree) if isinstance(x, ast.ClassDef)}
@@ -227,9 +274,14 @@ def by_chance(tree: ast.Module) -> Iterator[Told]:
         for call in (x for x in walk(value) if isinstance(x, ast.Call) and called(x) in kinds):
             on = next((x.arg for x in call.keywords if x.arg and AUGMENTS.match(x.arg) and unparse(x.value) == "True"), "")
             own = unparse(kinds[called(call)]) if on else ""
+            more = [
+                x for x in call.keywords if x.arg and STRENGTH.search(x.arg) and isinstance(x.value, ast.Constant) and x.value.value
+            ]
+            if not on and more and is_held(name) and zero_by_default(kinds[called(call)], str(more[0].arg)):
+                on, own = str(more[0].arg), unparse(kinds[called(call)])
             if on and is_held(name) and re.search(rf"self\.{on}\b", own) and re.search(r"rand|choice|flip|random", own):
                 yield Told(
-                    "prepared", line, tr("{} is made with {}=True: what it is tested with is changed by chance", name, on),
+                    "prepared", line, tr("{} is made with {}: what it is tested with is changed by chance", name, on),
                     tr("without chance in tests: the same picture each time"),
                 )  # fmt: skip
                 return

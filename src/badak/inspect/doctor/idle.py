@@ -39,6 +39,7 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     yield from last_of_a_list(tree)
     yield from given_for_its_shape(tree)
     yield from one_of_two_draws(tree)
+    yield from one_of_two_labels(tree)
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
@@ -276,7 +277,8 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
                 arg.arg in {x.id for line in f.body for x in walk(line) if isinstance(x, ast.Name)} and not called_with(f, arg.arg)
                 for f in others
             )
-            if arg.arg not in read and not arg.arg.startswith("_") and not used:
+            data = function.name == "forward" or DATA.search(arg.arg)
+            if arg.arg not in read and not arg.arg.startswith("_") and not used and data:
                 yield Told(
                     "unread", function.lineno, tr("{} is given {} and never reads it", function.name, arg.arg),
                     tr("read it, or leave it out"),
@@ -328,11 +330,29 @@ def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
                     return
 
 
+DATA = re.compile(r"^[xyz]\d?$|_[abij12]$|\d$|target|label|logits|mask|^mu$|log_?var|anchor|positive|negative|weights?$|advantage")
 GIVES_LOSS = re.compile(r"loss|^return .*(cross_entropy|criterion)\(", re.IGNORECASE)
 
 
 def last_line(function: ast.FunctionDef) -> str:
     return unparse(function.body[-1])
+
+
+def one_of_two_labels(tree: ast.Module) -> Iterator[Told]:
+    """x, y_a, y_b, lam = mixup(x, y), and the loss reads y_a alone."""
+    own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
+        read = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+        for line in (x for y in loop.body for x in walk(y) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+            called_by = line.value.func if isinstance(line.value, ast.Call) else None
+            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
+            left = next((x for x in names if x not in read and any(y in read and stem(x) == stem(y) != x for y in names)), "")
+            if left and called_by is not None and unparse(called_by).rpartition(".")[2] in own:
+                yield Told(
+                    "unread", line.lineno, tr("{} is computed, and nobody reads it", left),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+                return
 
 
 def one_of_two_draws(tree: ast.Module) -> Iterator[Told]:

@@ -95,6 +95,8 @@ def is_read(name: str, begun: bool = True) -> bool:
     """
     several = trees()
     lines = [x for tree in several for x in walk(tree) if isinstance(x, ast.Expr) and not begun and BEGINS.search(unparse(x))]
+    loops = [x for tree in several for x in walk(tree) if isinstance(x, ast.For) and not begun]
+    lines += [x.iter for x in loops if all(BEGINS.search(unparse(y)) for y in x.body)]
     left_out = {id(x) for line in lines for x in walk(line)}
     for node in (each for tree in several for each in walk(tree) if id(each) not in left_out):
         if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):

@@ -33,6 +33,17 @@ def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
         and not re.search(r"/.*(bincount|counts?)\(|\*\* -|pow\(-|reciprocal", text)
     }
     losses = [x for x in walk(tree) if isinstance(x, ast.Call) and re.search(r"cross_entropy|CrossEntropyLoss|NLLLoss", called(x))]
+    samplers = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "WeightedRandomSampler" and x.args]
+    for node in samplers:
+        value = given.get(unparse(node.args[0]), node.args[0])
+        by_row = isinstance(value, ast.Subscript) and re.fullmatch(r"\(?(\w+)\)?(\.(float|double)\(\))?", unparse(value.value))
+        if by_row and by_row[1] in counts and "/" not in unparse(given[by_row[1]]):
+            yield Told(
+                "favoured", node.lineno,
+                tr("rows are drawn by {}, how often their class comes: what is frequent is drawn the more", unparse(value)),
+                tr("the rarer, the larger: weight = 1 / counts"),
+            )  # fmt: skip
+            return
     for node in losses:
         for weight in [x.value for x in node.keywords if x.arg == "weight"]:
             value = given.get(unparse(weight), weight)

@@ -32,8 +32,10 @@ def of_the_parted(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
         cuts = [(line, name) for line, name, value in given if re.match(rf"{base}\.i?loc\[", unparse(value))]
         parted = any(says_test(name) for _, name in cuts) and any("train" in name for _, name in cuts)
         spread = re.compile(rf"^{base}(\[[^\]]*\])?\.(std|max)\(")
+        centre = re.compile(rf"^{base}(\[[^\]]*\])?\.(mean|min)\(")
+        middle = any(line > min(cuts)[0] and centre.search(unparse(value)) for line, _, value in given) if cuts else False
         for line, _, value in given:
-            if parted and line > min(cuts)[0] and spread.search(unparse(value)) and "train" not in base:
+            if parted and middle and line > min(cuts)[0] and spread.search(unparse(value)) and "train" not in base:
                 test = next(name for _, name in cuts if says_test(name))
                 yield Told(
                     "scaled", line,
@@ -76,6 +78,8 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
         holder = unparse(value.func.value)  # type: ignore[attr-defined]
         if re.search(rf"\b{re.escape(holder)}\.(inverse|mean|scale|std|min_|max_|data_|var)", text) or holder == "self":
             continue
+        if any(holder in map(unparse, x.args) for x in walk(tree) if isinstance(x, ast.Call)):
+            continue  # a function may do it
         raw = [
             x for _, x, v in given if ASKED.match(x) and says_test(x) and holder not in unparse(v) and isinstance(v, ast.Subscript)
         ]

@@ -108,6 +108,9 @@ def is_table(x: ast.expr) -> bool:
     return isinstance(x, ast.Name | ast.Attribute) or isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant)
 
 
+PARTED = re.compile(r"train|test|val|pos|neg|rand|perm|shuff|noise", re.IGNORECASE)
+
+
 def together(tree: ast.AST) -> set[frozenset[str]]:
     """The pairs of names whose rows belong together: picked by one index in one line, or given to a dataset side by side."""
     found: set[frozenset[str]] = set()
@@ -121,6 +124,11 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
                 names = [unparse(x) for x in over if isinstance(x, ast.Name)]
                 if isinstance(loop.target, ast.Name) and loop.target.id in {name for name, _ in every}:
                     found |= {frozenset((a, b)) for a in names for b in names if a != b}
+        if isinstance(node, ast.For | ast.While):
+            calls = [x.value for x in node.body if isinstance(x, ast.Expr) and called(x.value) == "append"]
+            names = [unparse(x.func).removesuffix(".append") for x in calls]  # type: ignore[attr-defined]
+            names = [x for x in names if not PARTED.search(x) and f"tensor({x}" in unparse(tree)]
+            found |= {frozenset((a, b)) for a in names for b in names if a != b}
         if isinstance(node, ast.FunctionDef) and node.name == "__getitem__" and len(node.args.args) > 1:
             own = sorted({base for base, index in picks(node) if index == node.args.args[1].arg})
             found |= {frozenset((a, b)) for a in own for b in own if a != b}

@@ -264,6 +264,10 @@ def prepared(tree: ast.Module) -> Iterator[Told]:
     parts, given = held_parts(tree), assigned(tree)
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
     fits = [(x, unparse(x.args[0])) for x in calls]
+    for _, name, value in given if len(fits) > 1 else ():
+        own = [x for x in calls if any(x is y for y in walk(value))]
+        if says_test(name) and "train" not in name and own and not says_test(unparse(own[0].args[0])):
+            fits = [(x, name if x is own[0] else data) for x, data in fits]
     for node, data in fits:
         if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
             scaler = unparse(node.func.value)  # type: ignore[attr-defined]

@@ -33,9 +33,11 @@ class AccumulationScaled(Diagnosis):
         sums: list[float] = []
         for step in (each for each in visit.rounds[:-1] if len(each.backs) == k):
             scales = [[scale for _, scale, mean in back.scales if mean] for back in step.backs]
-            if any(each != scales[0] for each in scales) or not scales[0]:
+            totals = [sum(map(abs, each)) for each in scales]  # of a mixture, whose shares differ from part to part
+            alike = all(each == scales[0] for each in scales)
+            if not scales[0] or not alike and max(totals) - min(totals) > 1e-4 * max(totals):
                 return
-            sums.append(k * max(map(abs, scales[0])))  # of several terms the one of the largest weight
+            sums.append(k * (max(map(abs, scales[0])) if alike else totals[0]))  # of several terms the one of the largest weight
         scale = next((scaler.get_scale() for scaler in visit.alive if isinstance(scaler, GradScaler)), 1.0)
         sums = [each / scale for each in sums]
         total = sums[0] if sums else 0.0

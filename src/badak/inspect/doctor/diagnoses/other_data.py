@@ -8,8 +8,9 @@ from badak.data import Subset
 from badak.inspect.doctor.augmented import asked
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.given import Rows
+from badak.inspect.doctor.given import Rows, shapes_of
 from badak.inspect.doctor.report import Finding
+from badak.nn import Module
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -32,7 +33,7 @@ class OtherData(Diagnosis):
         given = visit.watch.given
         chosen = visit.watch.chosen  # what it sees hangs on what it does
         for (key, part, _), tested in given.tested.items():
-            trained = given.trained.get((key, part), [])
+            trained = given.trained.get((key, part)) or self.of_the_model(visit, key, part)
             if not trained or not tested or chosen:
                 continue
             place = next((t.place for step in [*visit.steps, visit.watch.open] for t in step.tested), "")
@@ -87,6 +88,17 @@ class OtherData(Diagnosis):
                     tr("make the ids of both by one vocabulary and one tokenizer"),
                 )  # fmt: skip
                 return
+
+    def of_the_model(self, visit: "Visit", key: int, part: int) -> list[Rows]:
+        """What the model was trained with of which the one that is tested is a copy: an average of its weights, say."""
+        models = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
+        copy = models.get(key)
+        others = [k for k, p in visit.watch.given.trained if p == part and k != key and k in models]
+        twins = [
+            k for k in others if copy is not None and type(models[k]) is type(copy) and shapes_of(models[k]) == shapes_of(copy)
+        ]
+        still = copy is not None and not any(id(p) in visit.trained for p in copy.parameters())
+        return visit.watch.given.trained[twins[0], part] if len(twins) == 1 and still else []
 
     def mirrored(self, visit: "Visit") -> Iterator[Finding]:
         """A dataset of its own for tests mirrors pictures by chance, as that of the training does."""
