@@ -100,6 +100,147 @@ CASES = [
 ]
 
 
+EPOCHS = "{0}for epoch in range(9):\n{1}    for x, y in loader:\n        total += f(x, y).item()\n    print(total / len(loader))\n"
+LAST = (
+    "def test(loader):\n    hits = 0\n    for x, y in loader:\n        hits {} (model(x).argmax(1) == y).sum()\n    return hits\n"
+)
+BESTS = "best = 0.0\nfor epoch in range(9):\n    if iou > best:\n{}        torch.save(net.state_dict(), 'best.pt')\n"
+STATE = "best_state = copy.deepcopy(net.state_dict())\n{}"
+LOADED = "weights = torch.load('best.pt')\n{}"
+CYCLE = (
+    "sched = OneCycleLR(opt, max_lr=1.0, epochs=9, steps_per_epoch=len(loader))\nfor epoch in range(9):\n    for x, y in loader:\n"
+    "        f(x, y).backward()\n{}sched.step()\n"
+)
+TOTAL = (
+    "total = {}len(loader)\nsched = LambdaLR(opt, lambda s: 1 - s / total)\nfor epoch in range(9):\n    for x in loader:\n"
+    "        f(x).backward()\n        sched.step()\n"
+)
+STAIRS = "sched = StepLR(opt, {})\nfor epoch in range(9):\n    for x in loader:\n        f(x).backward()\n        sched.step()\n"
+TEACH = "class Net(nn.Module):\n    pass\nteacher, student = Net(), Net()\n{}distil(student, teacher(x))\n"
+RATIOS = "tp = ((pred == 1) & (y == 1)).sum()\nfp = ((pred == 1) & (y == 0)).sum()\nfn = ((pred == 0) & (y == 1)).sum()\nprecision = tp / {}\n"
+MATRIX = "def mean_iou(cm):\n    inter = cm.diag().float()\n    union = cm.sum(0) + cm.sum(1){}\n    iou = inter / union.clamp(min=1)\n    return iou.mean()\n"
+FOLD = (
+    "class Net(nn.Module):\n    pass\n{0}for fold in range(3):\n{1}    for x, y in data[fold]:\n        f(model(x), y).backward()\n"
+    "        opt.step()\n    model.load_state_dict(stopper.state)\n    stopper = 1\n"
+)
+MADE = "model = Net()\nopt = optim.Adam(model.parameters())\n"
+PARTS_OF = "{0}for fold in range(3):\n{1}    train, held = x[part != fold], x[part == fold]\n"
+SUM_OF = "for fold in range(3):\n    p += predict(model, x){}\nright = p > 0.5\n"
+LOADERS = "d = {{'train': DataLoader(sets['train']), 'val': DataLoader(sets['{}'])}}\n"
+CHOSEN = "val_idx, test_idx = idx[900:1150], idx[{}:]\n"
+KINDS = "class Flowers(Dataset):\n    pass\ntrain = Flowers(['rose', 'lily', 'iris'])\nval = Flowers([{}])\n"
+PLAYED = (
+    "train_pairs = [(u, s) for u, h in enumerate(plays) for s in h{}]\ntest_pairs = [(u, h[-1]) for u, h in enumerate(plays)]\n"
+)
+LIMIT = "threshold = max(grid, key=lambda t: f1({0}_scores, {0}_truth, t))\n"
+RANKS = "def auc(y, p):\n    ranks = {}(p) + 1\n    return ranks[y == 1].sum()\n"
+PLACES = "rank = (scores {} scores[0]).sum()\nhit = rank < 10\n"
+SORTED = "def ap(scores, truth):\n    order = scores.argsort({})\n    hits = truth[order].cumsum(0)\n    return hits / torch.arange(1, 9)\n"
+FRAME = "train_df, test_df = df.iloc[:9], df.iloc[9:]\nmu, sd = {0}[NUM].mean(), {0}[NUM].std()\n"
+GIVEN = "def tensors(frame, mu, sd):\n    return (frame - mu) / sd\na = tensors(tr, m, s)\nb = tensors(va, {})\n"
+CODES = "df['a'], kinds = pd.factorize(df['a'])\n{}"
+REFIT = "x_tr, x_te = Scaler().fit(x[:9])(x[:9]), {}(x[9:])\n"
+UNDONE = "y = np.log1p(price)\npred = np.{}(model(x))\n"
+INVERSE = "y_train = y_scaler.fit_transform(y[rows])\npred_log = {}\npred_price = np.expm1(pred_log)\n"
+AVERAGE = "class EMA:\n    def __init__(self, model, decay):\n        self.decay = decay\n    def update(self, p):\n        self.avg = {} * self.avg + {} * p\nema = EMA(model, 0.99)\n"
+NOISES = "alphas_cumprod = torch.cumprod({}, dim=0)\n"
+DENOISE = "a = torch.cumprod(b, 0)\ndef generate(model):\n    for t in {}:\n        x = step(model(x, t), t, x)\n"
+TIMES = "a = torch.cumprod(b, 0)\nfor x in loader:\n    t = torch.{}\n    f(model(x, t)).backward()\n"
+FORETOLD = (
+    "for x in loader:\n    noise = torch.randn(x.shape)\n    noise_pred = model(x + noise)\n    loss = F.mse_loss(noise_pred, {})\n"
+)
+NOISY = "for x in loader:\n    noisy = x + torch.randn_like(x)\n    out = model(noisy)\n    loss = mse(out, {})\n"
+JUDGED = "class D(nn.Module):\n    pass\nd = D()\na = d(made, wanted)\nb = d(made.detach(), {})\n"
+WITHIN_F = "def kd(s, t, T):\n    return F.kl_div(F.log_softmax({}, dim=1), F.softmax(t / T, dim=1))\n"
+SAMPLER = "counts = torch.bincount(y)\nsampler = WeightedRandomSampler(({}counts.float())[y], 9)\n"
+MIXED = "def mixup(x, y):\n    index = torch.randperm(9)\n    return lam * x + (1 - lam) * x[index], y, y[{}]\n"
+BOTH = (
+    "def mixup(x, y):\n    return x, y, y\nfor x, y in loader:\n    x, y_a, y_b = mixup(x, y)\n    f(model(x), y_a{}).backward()\n"
+)
+CROP = "def crop(x):\n    top, left = torch.randint(0, 5, (2,)).tolist()\n    return x[top : top + 9, {0} : {0} + 9]\n"
+SHAPE = "def augment(x):\n    x = x * 2\n    return {}0.1 * torch.randn_like(x)\ny = augment(z)\n"
+LOSS_OF = "def contrast_loss(z1, z2):\n    return F.cross_entropy(torch.cat([z1, {}]) @ z1.T, rows)\n"
+RETURNS = "reward = 0\nfor r in reversed(rewards):\n    R = r + gamma * R\n    out.append(R)\n{}"
+ACTION = "reward = 0\naction = dist.sample()\nlog_prob = dist.log_prob({})\n"
+GREEDY = "reward = 0\ndist = Categorical(logits=logits)\naction = {}\nlog_prob = dist.log_prob(action)\n"
+BONUS = "reward = 0\nentropies.append(dist.entropy())\nentropy = torch.stack(entropies).mean()\nloss = policy {} 0.01 * entropy\n"
+OVERLAPS = "class DiceLoss(nn.Module):\n    def forward(self, p, y):\n        dice = 2 * (p * y).sum() / (p.sum() + y.sum())\n        return {}dice.mean()\n"
+SHUFFLED = "class D(Dataset):\n    def __init__(self):\n        rng.shuffle(self.{})\n    def __getitem__(self, i):\n        x = self.images[i]\n        return x, self.tags[i]\n"
+COUNTED = "criterion = nn.MSELoss()\ndef test(loader):\n    total, n = 0, 0\n    for x, y in loader:\n        total += criterion(model(x), y).item(){}\n        n += {}\n    return total / n\n"
+CASES += [
+    ("read", EPOCHS.format("total = 0\n", ""), EPOCHS.format("", "    total = 0\n")),
+    ("read", LAST.format("="), LAST.format("+=")),
+    ("setting", BESTS.format(""), BESTS.format("        best = iou\n")),
+    ("setting", STATE.format(""), STATE.format("net.load_state_dict(best_state)\n")),
+    ("setting", LOADED.format(""), LOADED.format("net.load_state_dict(weights)\n")),
+    ("setting", CYCLE.format("    "), CYCLE.format("        ")),
+    ("plateau", TOTAL.format(""), TOTAL.format("9 * ")),
+    ("plateau", STAIRS.format("3"), STAIRS.format("300")),
+    ("setting", TEACH.format(""), TEACH.format("fit(teacher.parameters())\n")),
+    ("read", RATIOS.format("(tp + fn)"), RATIOS.format("max(1, (tp + fp))")),
+    ("read", MATRIX.format(""), MATRIX.format(" - cm.diag()")),
+    ("chosen", FOLD.format(MADE, ""), FOLD.format("", "    model = Net()\n    opt = optim.Adam(model.parameters())\n")),
+    (
+        "chosen",
+        PARTS_OF.format("", "    part = np.random.permutation(n) % 3\n"),
+        PARTS_OF.format("part = np.random.permutation(n) % 3\n", ""),
+    ),
+    ("read", SUM_OF.format(""), SUM_OF.format(" / 3")),
+    ("chosen", LOADERS.format("train"), LOADERS.format("val")),
+    ("chosen", CHOSEN.format("1000"), CHOSEN.format("1150")),
+    ("prepared", KINDS.format("'iris', 'lily', 'rose'"), KINDS.format("'rose', 'lily', 'iris'")),
+    ("chosen", PLAYED.format(""), PLAYED.format("[:-1]")),
+    ("chosen", LIMIT.format("test"), LIMIT.format("val")),
+    (
+        "read",
+        RANKS.format("np.argsort"),
+        "def auc(y, p):\n    ranks = np.argsort(np.argsort(p)) + 1\n    return ranks[y == 1].sum()\n",
+    ),
+    ("read", PLACES.format("<"), PLACES.format(">")),
+    ("read", SORTED.format(""), SORTED.format("descending=True")),
+    ("read", "mae = (guess - y).float().mean()\n", "mae = (guess - y).abs().float().mean()\n"),
+    ("twice", "NUM = ['age', 'age', 'fare']\nx = df[NUM]\n", "NUM = ['age', 'size', 'fare']\nx = df[NUM]\n"),
+    ("scaled", FRAME.format("df"), FRAME.format("train_df")),
+    ("prepared", GIVEN.format("va.mean(), va.std()"), GIVEN.format("m, s")),
+    (
+        "prepared",
+        CODES.format("test['a'] = pd.factorize(test['a'])[0]\n"),
+        CODES.format("test['a'] = kinds.get_indexer(test['a'])\n"),
+    ),
+    ("prepared", REFIT.format("Scaler().fit(x[9:])"), REFIT.format("scaler")),
+    ("read", UNDONE.replace("np.{}", "10 ** ").format(), UNDONE.format("expm1")),
+    ("read", INVERSE.format("model(x)"), INVERSE.format("y_scaler.inverse_transform(model(x))")),
+    ("average", AVERAGE.format("self.decay", "self.decay"), AVERAGE.format("self.decay", "(1 - self.decay)")),
+    (
+        "average",
+        AVERAGE.format("(1 - self.decay)", "self.decay"),
+        AVERAGE.replace("0.99", "0.01").format("(1 - self.decay)", "self.decay"),
+    ),
+    ("formula", NOISES.format("betas"), NOISES.format("1 - betas")),
+    ("formula", DENOISE.format("range(50)"), DENOISE.format("reversed(range(50))")),
+    ("same ids", TIMES.format("full((9,), 49)"), TIMES.format("randint(0, 50, (9,))")),
+    ("formula", FORETOLD.format("x"), FORETOLD.format("noise")),
+    ("formula", NOISY.format("noisy"), NOISY.format("x")),
+    ("formula", JUDGED.format("labels"), JUDGED.format("wanted")),
+    ("formula", WITHIN_F.format("s * T"), WITHIN_F.format("s / T")),
+    ("formula", WITHIN_F.format("s"), WITHIN_F.format("s / T")),
+    ("favoured", SAMPLER.format(""), SAMPLER.format("1.0 / ")),
+    ("apart", MIXED.format("torch.randperm(9)"), MIXED.format("index")),
+    ("apart", SHUFFLED.format("tags"), SHUFFLED.format("seeds")),
+    ("unread", BOTH.format(""), BOTH.format(", y_b")),
+    ("unread", CROP.format("top"), CROP.format("left")),
+    ("unread", SHAPE.format(""), SHAPE.format("x + ")),
+    ("unread", LOSS_OF.format("z1"), LOSS_OF.format("z2")),
+    ("returns", RETURNS.format(""), RETURNS.format("out.reverse()\n")),
+    ("returns", ACTION.format("dist.sample()"), ACTION.format("action")),
+    ("returns", GREEDY.format("logits.argmax()"), GREEDY.format("dist.sample()")),
+    ("certain", BONUS.format("+"), BONUS.format("-")),
+    ("formula", OVERLAPS.format(""), OVERLAPS.format("1 - ")),
+    ("read", COUNTED.format(" * len(x)", "1"), COUNTED.format("", "1")),
+    ("read", COUNTED.format("", "len(x)"), COUNTED.format(" * len(x)", "len(x)")),
+]
+
+
 @pytest.mark.parametrize(("kind", "wrong", "right"), CASES)
 def test_a_line_tells(monkeypatch, kind, wrong, right):
     for program, kinds in ((wrong, {kind}), (right, set())):
