@@ -19,7 +19,6 @@ def asking(tree: ast.Module) -> Iterator[Told]:
     yield from begun_in_each_batch(tree)
     yield from of_the_training_alone(tree)
     yield from given_the_answers(tree)
-    yield from best_stays(tree)
     yield from in_the_training_alone(tree)
 
 
@@ -43,7 +42,7 @@ def tests(scope: ast.AST) -> list[tuple[ast.For, bool]]:
     return [(x, not re.search(r"\.(backward|step)\(", unparse(x))) for x in loops]
 
 
-EMPTY, LIST = re.compile(r"^(\[\]|list\(\)|0|0\.0)$"), re.compile(r"^(\[\]|list\(\))$")
+EMPTY, LIST = re.compile(r"^(\[\]|list\(\)|0|0\.0|(torch|np)\.zeros\(.*\))$"), re.compile(r"^(\[\]|list\(\))$")
 
 
 def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
@@ -215,25 +214,6 @@ def given_the_answers(tree: ast.Module) -> Iterator[Told]:
                         f"{name}=0",
                     )  # fmt: skip
                     return
-
-
-def best_stays(tree: ast.Module) -> Iterator[Told]:
-    """if loss < best: save(...), and best stays what it was."""
-    begun = {name for _, name, _ in assigned(tree) if "best" in name.lower()}
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For | ast.While)):
-        every = [x for line in loop.body for x in walk(line)]
-        new = {unparse(x) for x in every if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)}
-        for node in (x for x in every if isinstance(x, ast.If) and isinstance(x.test, ast.Compare)):
-            sides = [unparse(node.test.left), *map(unparse, node.test.comparators)]  # type: ignore[attr-defined]
-            best = next((x for x in sides if x in begun), "")
-            keeps = any(re.search(r"state_dict\(|save\(", unparse(line)) for line in node.body)
-            ordered = isinstance(node.test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)  # type: ignore[attr-defined]
-            if best and keeps and ordered and best not in new:
-                yield Told(
-                    "setting", node.lineno, tr("{} is never moved where something better is kept: what is kept is the last", best),
-                    f"{best} = {next(x for x in sides if x != best)}",
-                )  # fmt: skip
-                return
 
 
 CHANCE = re.compile(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.idle import BATCHES
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in
 from badak.inspect.doctor.told import Told
@@ -16,7 +15,6 @@ from badak.optim import lr_scheduler
 def carried(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     yield from runs_on(tree)
-    yield from last_batch_alone(tree)
     yield from stays_the_best(tree)
     yield from kept_for_nobody(tree)
     yield from once_an_epoch(tree)
@@ -118,37 +116,6 @@ def runs_on(tree: ast.Module) -> Iterator[Told]:
 
 
 EMPTY = re.compile(r"^(0|0\.0|0\.|\[\]|(torch|np)\.zeros\(.*\))$")
-
-
-def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
-    """right = 0 before a loop that tests, right = ... in it, and right behind it: what the last batch gave, and no other."""
-    for block in (getattr(x, "body", None) for x in walk(tree)):
-        if not isinstance(block, list):
-            continue
-        begun: set[str] = set()
-        for i, line in enumerate(block):
-            begun |= {name for _, name, value in assigned(line) if EMPTY.match(unparse(value))} if not inner_block(line) else set()
-            for loop in (x for x in (line, *getattr(line, "body", [])) if isinstance(x, ast.For)):
-                text = unparse(loop)
-                if not BATCHES.search(unparse(loop.iter)) or re.search(r"\.backward\(|\.step\(|\bbreak\b", text):
-                    continue
-                own = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
-                for each in (x for x in own if x.targets[0].id in begun and isinstance(x.value, ast.Call | ast.BinOp)):  # type: ignore[attr-defined]
-                    name = each.targets[0].id  # type: ignore[attr-defined]
-                    here = [x for y in loop.body for x in walk(y) if isinstance(x, ast.Name) and x.id == name]
-                    after = any(name in names_in(x) for x in block[i + 1 :])
-                    if after and len(here) == 1:
-                        yield Told(
-                            "read", each.lineno,
-                            tr("{} begins at nothing before the loop over {}, and each round writes over it: what is told is of "
-                               "the last batch alone", name, unparse(loop.iter)),
-                            f"{name} += ...",
-                        )  # fmt: skip
-                        return
-
-
-def inner_block(line: ast.stmt) -> bool:
-    return isinstance(line, ast.For | ast.While | ast.If | ast.FunctionDef | ast.ClassDef)
 
 
 KEEPS = re.compile(r"state_dict\(|\bsave\(|deepcopy\(|save_")

@@ -27,7 +27,6 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     yield from twice(tree)
     yield from never_moves_on(tree)
     yield from lost_terms(tree)
-    yield from end_of_no_text(tree)
     methods = [[x for x in kind.body if isinstance(x, ast.FunctionDef)] for kind in walk(tree) if isinstance(kind, ast.ClassDef)]
     models = {id(x) for own in methods if any(each.name == "forward" for each in own) for x in own}
     for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
@@ -35,7 +34,6 @@ def idle(tree: ast.Module) -> Iterator[Told]:
             yield from never_read(function)
             yield from made_zero(function)
     yield from given_for_nothing(tree)
-    yield from lost_arguments(tree)
     yield from last_of_a_list(tree)
     yield from given_for_its_shape(tree)
     yield from one_of_two_draws(tree)
@@ -51,27 +49,6 @@ def compared_only(tree: ast.Module) -> Iterator[Told]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
             what = unparse(node.value)
             yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
-
-
-END = re.compile(r"(^|_)(EOS|EOT|END|STOP)(_|$)", re.IGNORECASE)
-
-
-def end_of_no_text(tree: ast.Module) -> Iterator[Told]:
-    """A token that ends texts, and is only looked for: no text is given it, so no model learns to write it."""
-    made = {}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1):
-        names, values = (x.elts if isinstance(x, ast.Tuple) else [x] for x in (node.targets[0], node.value))
-        for name, value in zip(names, values) if len(names) == len(values) else ():
-            if isinstance(name, ast.Name) and END.search(name.id) and isinstance(value, ast.Constant) and type(value.value) is int:
-                made[name.id] = node.lineno
-    sought = {id(x) for node in walk(tree) if isinstance(node, ast.Compare) for x in walk(node) if isinstance(x, ast.Name)}
-    for name, line in made.items():
-        reads = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
-        if reads and all(id(x) in sought for x in reads):
-            yield Told(
-                "setting", line, tr("{} is looked for in line {}, and no text is given it: no model learns to write it", name,
-                                    reads[0].lineno), tr("[BOS] + ids + [{}] in what the model is to write", name),
-            )  # fmt: skip
 
 
 def rates(tree: ast.Module, text: str) -> Iterator[Told]:
@@ -286,32 +263,6 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
                 return
 
 
-def with_its_own(product: ast.BinOp) -> bool:
-    """Whether a product is of something and itself, turned: a @ a.T."""
-    left = {unparse(x) for x in walk(product.left) if isinstance(x, ast.Name)}
-    right = {unparse(x) for x in walk(product.right) if isinstance(x, ast.Name)}
-    return bool(left & right)
-
-
-LOSS = re.compile(r"loss|criterion|accuracy|distance|similarity|recall_at|metric")
-
-
-def lost_arguments(tree: ast.Module) -> Iterator[Told]:
-    """def ranking_loss(a, b), which compares a with itself, never reads b, and is called with it."""
-    calls = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) > 1}
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name in calls and LOSS.search(x.name)):
-        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
-        args = function.args.args[: len(function.args.args) - len(function.args.defaults)]
-        lost = [x.arg for x in args if x.arg not in read and x.arg not in ("self", "cls") and not x.arg.startswith("_")]
-        itself = any(with_its_own(x) for x in walk(function) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.MatMult))
-        if lost and itself:
-            yield Told(
-                "unread", function.lineno, tr("{} is given {} and never reads it", function.name, lost[0]),
-                tr("read it, or leave it out"),
-            )  # fmt: skip
-            return
-
-
 def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
     """losses.append(...) in a loop, and losses[-1] is all that is read of them."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
@@ -330,7 +281,9 @@ def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
                     return
 
 
-DATA = re.compile(r"^[xyz]\d?$|_[abij12]$|\d$|target|label|logits|mask|^mu$|log_?var|anchor|positive|negative|weights?$|advantage")
+DATA = re.compile(
+    r"^[abxyz]\d?$|_[abij12]$|\d$|target|label|logits|mask|^mu$|log_?var|anchor|positive|negative|weights?$|advantage"
+)
 GIVES_LOSS = re.compile(r"loss|^return .*(cross_entropy|criterion)\(", re.IGNORECASE)
 
 
