@@ -102,6 +102,7 @@ class Graph(Watch):
         self._reads: dict[int, frozenset[str]] = {}  # id of an array -> the tensors of the batch in it, also in parts of it
         self._alive: list[Any] = []  # so that no id is given twice
         self._names = {id(p._array): name for name, p in model.named_parameters()}
+        self._written: dict[int, np.ndarray] = {}  # memory that was written to, and that the next forward may write to again
         self._softmaxes: dict[int, int] = {}  # which of the attentions -> number of its softmax
 
     def __exit__(self, *error: object) -> None:
@@ -133,7 +134,7 @@ class Graph(Watch):
         made = [_NOBODY if x is None else self._made.get(id(x), _NOBODY) for x in arrays]
         names = [None if x is None else self._names.get(id(x)) for x in arrays]
         part = names[0] if (op.view or op is Cast) and names else None  # of a parameter
-        copy = self.copies
+        copy = self.copies or any(x is not None and id(owner(x)) in self._written for x in (*arrays, *(y._array for y in outputs)))
         run = Ran(
             len(self.runs),
             op,
@@ -199,6 +200,8 @@ class Graph(Watch):
         if effect.kind == "writes":
             written, *given = (self._made.get(id(getattr(x, "_array", None))) for x in args)
             if isinstance(args[0], Tensor):
+                memory = owner(args[0]._array)
+                self._written[id(memory)] = memory
                 told = (self._told(x._array) for x in args if isinstance(x, Tensor))
                 self._reads[id(args[0]._array)] = frozenset().union(*told)
                 self._alive.append(args[0]._array)
@@ -221,6 +224,13 @@ class Graph(Watch):
                 if source is not None:
                     found.setdefault(source.number, []).append(run)
         return found
+
+
+def owner(x: np.ndarray) -> np.ndarray:
+    """The array whose memory it is."""
+    while isinstance(x.base, np.ndarray):
+        x = x.base
+    return x
 
 
 def in_turn(several: list, path: Callable, ids: Callable) -> list[list]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from badak.inspect.audit.watch import arrays_of, tensors_in
+from badak.nn import Module
 from badak.nn.recurrent import RNNBase
 from badak.tensor import Tensor
 
@@ -46,3 +47,9 @@ def remembers(model: Any, result: Any, given: Any = ()) -> bool:
     takes = past_name(model)
     given = arrays_of(past_of(result, takes)) if takes else []
     return len(given) > 1 and all(x.ndim > 1 for x in given)
+
+
+def held_by(model: Module) -> list[bytes]:
+    """What the modules of a model hold next to their parameters, as bytes: a cache of their own, and how far it goes."""
+    kept = [{n: x for n, x in vars(module).items() if n not in ("_parameters", "_modules")} for module in model.modules()]
+    return [x.tobytes() for x in arrays_of(kept)] + [str(n).encode() for own in kept for n in own.values() if type(n) is int]

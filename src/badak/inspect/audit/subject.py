@@ -18,7 +18,7 @@ from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import Kind, Shown, kind_of, open_kind, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
-from badak.inspect.audit.past import remembers
+from badak.inspect.audit.past import held_by, remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, put_back, rows_in, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
@@ -81,6 +81,7 @@ class Subject:
                 tr("parameters of zeros alone ({}, e.g. {}): small random numbers stood in for them, "
                    "so that what is behind them was asked, too", len(self.woken), self.woken[0])
             )  # fmt: skip
+        self.held = held_by(model)
         self.invented = self._fill_up(pad)
         self.reference = self._first()
         self.asked = asked_by(loss, self.reference) if loss is not None else Losses()  # what its loss compares

@@ -1,6 +1,7 @@
 """Cache: the text in two parts, the first remembered, gives what the text at once gives."""
 
 import inspect
+import re
 from functools import partial
 
 import numpy as np
@@ -10,10 +11,12 @@ from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import Begin, begins
-from badak.inspect.audit.past import past_name, past_of
+from badak.inspect.audit.past import held_by, past_name, past_of
+from badak.inspect.audit.preserve_state import as_it_was
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject, words
-from badak.inspect.audit.watch import Watch
+from badak.inspect.audit.watch import Call, Watch
+from badak.nn import Module
 from badak.nn.cache import KeyValueCache
 from badak.tensor import Tensor
 
@@ -29,12 +32,15 @@ class Cache:
         layers = getattr(getattr(subject.model, "config", None), "layers", None)
         own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
         takes = past_name(subject.model)
-        if not own and not takes:
+        keeps = KeepsItself(subject.model)
+        if not own and not takes and not keeps:
             raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
         if subject.broken or subject.answer is None:
             raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
         if subject.leaks_future:
             raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
+        if not own and not takes:
+            return keeps.ask(subject)
         name, whole_batch, masks = subject.kind.text, subject.batch, list[str]()
         if subject.texts and subject.length() > 2 and (other := reads_labels(subject)):
             name, whole_batch = other[0], other[1]
@@ -71,12 +77,7 @@ class Cache:
             if not own:
                 given[takes] = past
 
-        clean = partial(as_at_the_end, length=length, full=full)
-        whole, step = (scores(subject, each.outputs) for each in (reference, last))
-        if clean(whole, step) is not False:
-            return []
-        largest = change(whole[full, -1:], step[full]) if len(whole) == len(full) else change(whole[:, -1:], step)
-        return [other_end(begins(reference.calls, last.calls, clean), length, largest)]
+        return ends_alike(subject, reference, last, length, full)
 
 
 def other_end(begin: Begin, length: int, largest: float) -> Finding:
@@ -107,7 +108,75 @@ def without_labels(subject: Subject) -> tuple[Batch, list[str]] | None:
     return Batch.of(subject.model, (batch.args, kwargs)), masks
 
 
+class KeepsItself:
+    """A model that may remember in its own modules: it writes by generate(), or its forward has a switch for that
+    (use_cache=False), or takes where its text begins (start_pos)."""
+
+    def __init__(self, model: Module):
+        given = inspect.signature(model.forward).parameters.values()
+        self.writes = hasattr(model, "generate")
+        self.switches = {p.name: True for p in given if p.default is False and SWITCH.search(p.name)}
+        self.begins = [p.name for p in given if BEGIN.search(p.name) and (p.default is p.empty or type(p.default) is int)]
+
+    def __bool__(self) -> bool:
+        return self.writes or bool(self.switches or self.begins)
+
+    def ask(self, subject: Subject) -> list[Finding]:
+        why: NotApplicable | None = None
+        for can, ask in ((self.writes, written), (self.switches or self.begins, self.in_two)):
+            if can:
+                try:
+                    return ask(subject)
+                except NotApplicable as each:
+                    why = why or each
+        assert why is not None
+        raise why
+
+    def in_two(self, subject: Subject) -> list[Finding]:
+        """All tokens but the last, then the last one, of a model whose modules are others after the first part."""
+        name, model = subject.kind.text, subject.model
+        if subject.texts != [name] or subject.batch.batch_axis or subject.length() < 3 or len(subject.batch.leaves) > 1:
+            raise NotApplicable(tr("the batch is more than one text of two tokens"), moot=True)
+        subject.afford(2)
+        ids, length = subject.ids(name), subject.length()
+        bound = inspect.signature(model.forward).bind(*subject.batch.args, **subject.batch.kwargs).arguments
+        with as_it_was(model):
+            for first, part in ((0, ids[:, :-1]), (length - 1, ids[:, -1:])):
+                kwargs = {**bound, **self.switches, **dict.fromkeys(self.begins[:1], first)}
+                batch = Batch.of(model, ((), {**kwargs, name: Tensor._of(part.copy())}))
+                last = subject.forward(batch)
+                if first == 0 and held_by(model) == subject.held:
+                    raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
+        return ends_alike(subject, subject.reference, last, length, np.ones(len(ids), bool))
+
+
+SWITCH = re.compile(r"cache|incremental")
+BEGIN = re.compile(r"^(start(_pos(ition)?)?|(pos(ition)?_)?offset|past_len(gth)?|cur(r(ent)?)?_pos|input_pos|pos)$")
+
+
 NEW = 3  # tokens that a model writes
+
+
+class Writing(Watch):
+    """A model that writes: until it is given a text again that it has read, or has read enough new tokens."""
+
+    def entered(self, module, args, kwargs) -> Call | None:
+        call = super().entered(module, args, kwargs)
+        if call is not None and call.parent is None and call.path == "" and call.inputs:
+            known = [each for each in self.calls if each.parent is None and each.path == "" and each is not call]
+            if known and call.inputs[0].shape[-1] > 1:
+                raise Reread
+            if len(known) > NEW:
+                raise Written
+        return call
+
+
+class Written(Exception):
+    """It has written enough."""
+
+
+class Reread(Exception):
+    """It is given the whole text at each step."""
 
 
 def written(subject: Subject) -> list[Finding]:
@@ -116,12 +185,21 @@ def written(subject: Subject) -> list[Finding]:
     needed = [p for p in inspect.signature(model.generate).parameters.values() if p.default is p.empty]
     if len(needed) > 2 or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in needed):
         raise NotApplicable(tr("generate() of the model asks for more than a text and a number"))
-    known = list(inspect.signature(model.generate).parameters)[1:2]
-    subject.afford(NEW + 1)
-    text = subject.placed(subject.ids(name)[:, : subject.length() - NEW])
-    with no_grad(), Watch(model) as watch:
+    if subject.texts != [name] or subject.batch.batch_axis or subject.length() < NEW + 2:
+        raise NotApplicable(tr("the batch is more than one text of two tokens"))
+    known = list(inspect.signature(model.generate).parameters)[1:]
+    number = next((n for n in known if NUMBER.search(n)), next(iter(known), None))
+    subject.afford(NEW + 2)
+    text = subject.ids(name)[:, : subject.length() - NEW]
+    count = subject.length() if number and "len" in number else NEW
+    with as_it_was(model), no_grad(), Writing(model) as watch:
         try:
-            model.generate(Tensor._of(text), **dict.fromkeys(known, NEW))
+            model.generate(Tensor._of(text.copy()), **({number: count} if number else {}))
+        except Reread:
+            subject.forwards += 1
+            raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True) from None
+        except Written:
+            pass
         except Exception as error:
             raise NotApplicable(tr("generate() of the model fails: {}", words(error))) from error
     steps = [call for call in watch.calls if call.parent is None and call.path == "" and call.inputs and call.outputs]
@@ -130,12 +208,22 @@ def written(subject: Subject) -> list[Finding]:
         raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
     ids = np.concatenate([step.inputs[0] for step in steps], axis=1)
     whole = subject.forward(subject.batch.with_({name: subject.placed(ids)}))
-    clean = partial(as_at_the_end, length=ids.shape[1], full=np.ones(len(ids), bool))
-    a, b = scores(subject, whole.outputs), scores(subject, steps[-1].outputs)
+    last = Watch(model)
+    last.calls, last.outputs = [call for call in watch.calls if call.index >= steps[-1].index], steps[-1].outputs
+    return ends_alike(subject, whole, last, ids.shape[1], np.ones(len(ids), bool))
+
+
+NUMBER = re.compile(r"new|len|num|max|steps|count|tokens|^n$")
+
+
+def ends_alike(subject: Subject, whole: Watch, last: Watch, length: int, full: np.ndarray) -> list[Finding]:
+    """What is found where the last token, read after what was remembered, gives other outputs than the end of the whole text."""
+    clean = partial(as_at_the_end, length=length, full=full)
+    a, b = (scores(subject, each.outputs) for each in (whole, last))
     if clean(a, b) is not False:
         return []
-    calls = [call for call in watch.calls if call.index >= steps[-1].index]
-    return [other_end(begins(whole.calls, calls, clean), ids.shape[1], change(a[:, -1:], b))]
+    largest = change(a[full, -1:], b[full]) if len(a) == len(full) else change(a[:, -1:], b)
+    return [other_end(begins(whole.calls, last.calls, clean), length, largest)]
 
 
 def reads_labels(subject: Subject) -> tuple[str, Batch] | None:
