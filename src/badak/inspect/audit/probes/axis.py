@@ -87,12 +87,12 @@ def weights_of(core: Ran, softmax: Ran) -> tuple[np.ndarray, int] | None:
 
 def wrong(weights: np.ndarray, over: int) -> tuple[int, int] | None:
     """(axis along which weights sum to 1, axis that is summed over), where they are not one."""
-    if not np.isfinite(weights).all() or sums_to_one(weights, over):
+    if sums_to_one(weights, over):
         return None
     return next(((axis, over) for axis in range(weights.ndim) if axis != over and sums_to_one(weights, axis)), None)
 
 
 def sums_to_one(weights: np.ndarray, axis: int) -> bool:
-    """Whether all do; a row of zeros is one that sees nothing."""
+    """Whether all do; a row of zeros, or of NaN, is one that sees nothing."""
     total = weights.astype(np.float64).sum(axis=axis)
-    return bool((np.abs(total - 1) < CLOSE)[total != 0].all())
+    return bool((np.abs(total - 1) < CLOSE)[(total != 0) & np.isfinite(total)].all())
