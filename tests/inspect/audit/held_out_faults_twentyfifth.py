@@ -106,7 +106,7 @@ EDITS: dict[str, list[tuple]] = {
         ("context not read", "gradients", "", "torch.cat([context, final], dim=1)", "torch.cat([final, final], dim=1)"),
         ("context detached", "gradients", "", "torch.cat([context, final], dim=1)", "torch.cat([context.detach(), final], dim=1)"),
         ("question not mapped", "gradients", "attention", "self.attn(query).unsqueeze(2)", "query.unsqueeze(2)"),
-        ("lengths sorted, rows not", "padding positions", "", "pack_padded_sequence(embedded, text_lengths,", "pack_padded_sequence(embedded, text_lengths.sort(descending=True)[0],"),
+        ("lengths sorted, rows not", "padding positions order", "", "pack_padded_sequence(embedded, text_lengths,", "pack_padded_sequence(embedded, text_lengths.sort(descending=True)[0],"),
         ("states by reshape", "batch", "", "torch.cat([hidden[-2], hidden[-1]], dim=1)", "hidden[-2:].reshape(text.size(0), -1)"),
         ("dropout in eval", "random", "", "x = self.dropout(F.relu(self.fc1(x)))", "x = F.dropout(F.relu(self.fc1(x)), 0.2)"),
         ("optimizer of the reader", "optimizers", "", "torch.optim.Adam(model.parameters()", "torch.optim.Adam(model.rnn.parameters()"),

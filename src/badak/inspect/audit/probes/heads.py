@@ -6,10 +6,11 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.graph import Mixer, Ran, additive, mixers, readers
-from badak.inspect.audit.probes.places import exchanged, patches
+from badak.inspect.audit.probes.places import exchanged, patches, torn
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.conv import Conv
+from badak.ops.windows import Unfold
 
 FIX = tr("k.repeat_interleave(H // G, dim=1), and v the same; not k.repeat(1, H // G, 1, 1)")
 
@@ -49,7 +50,12 @@ class Heads:
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
                 known.add(mixer.path)
                 found.append(each)
-        found += [*channels_as_places(subject), *exchanged(subject.reference), *patches(subject.reference)]
+        found += [
+            *channels_as_places(subject),
+            *exchanged(subject.reference),
+            *patches(subject.reference),
+            *torn(subject.reference),
+        ]
         if not looked and not found:
             raise NotApplicable(tr("no two heads share keys"), moot=True)
         return found
@@ -206,12 +212,16 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
         if y.shape[1:] not in ((x[0, 0].size, x.shape[1]), (*x.shape[2:], x.shape[1])) or not np.array_equal(y, x.reshape(y.shape)):
             continue
         made = run.sources[0]
-        while made is not None and made.op is not Conv and made.output.shape[:2] == x.shape[:2] and made.sources:
+        given = made is None and x.ndim == 4 and x.shape[1] > 1 and bool(run.reads)  # a picture
+        while made is not None and made.op not in CHANNELS_FIRST and made.output.shape[:2] == x.shape[:2] and made.sources:
             made = made.sources[0]
-        if made is not None and made.op is Conv:
+        if given or made is not None and made.op in CHANNELS_FIRST:
             yield Finding(
                 "heads", run.path, tr("what has shape {} is viewed as {}: channels become places", x.shape, y.shape), CHANNELS
             )
+
+
+CHANNELS_FIRST = (Conv, Unfold)
 
 
 def other_axis(x: np.ndarray, y: np.ndarray) -> str:

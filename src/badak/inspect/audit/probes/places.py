@@ -11,6 +11,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.watch import tensors_in
 from badak.ops import norm
 from badak.ops.arithmetic import Add, DivBy, Mul, Scale
+from badak.ops.conv import Conv
 from badak.ops.embedding import Embedding
 from badak.ops.linear import AddMM, Linear
 from badak.ops.select import Dropout
@@ -70,6 +71,68 @@ def patches(graph: Graph) -> Iterator[Finding]:
             cause = tr("what has shape {} is put together to {}: patches come apart, or stand in another order", run.output.shape,
                        tuple(x.shape))  # fmt: skip
             yield Finding("heads", way[-1][0].path, cause, FIX)
+
+
+def torn(graph: Graph) -> Iterator[Finding]:
+    """A view that takes one axis for another: pictures (B, C, H, W) as (B, N, C P P) whose vectors are no patches, and (B, T, C) as
+    (B, C, T), whatever reads it then."""
+    pictures = {call.inputs[0].shape for call in graph.calls[:1] if call.inputs and call.inputs[0].ndim == 4}
+    known: set[int] = set()
+    for reader in graph.runs:
+        for y, run in zip(reader.inputs, reader.sources):
+            if reader.moves or run is None or y is None or y.ndim != 3 or not run.reads or run.number in known:
+                continue
+            way = moved_by(run)
+            if not way:
+                continue
+            known.add(run.number)
+            x = way[0][0].inputs[0]
+            assert x is not None
+            if x.shape in pictures and cut_wrongly(way, x.shape, y.shape):
+                cause = tr("what has shape {} is viewed as {}: its vectors are of no patches", x.shape, y.shape)
+                yield Finding("heads", way[-1][0].path, cause, PATCHES)
+            elif turned_by_view(x, y, reader):
+                cause = tr("what has shape {} is viewed as {}: places become channels", x.shape, y.shape)
+                yield Finding("heads", way[-1][0].path, cause, TURNED)
+
+
+PATCHES = tr("x.view(B, C, H // P, P, W // P, P).permute(0, 2, 4, 3, 5, 1).reshape(B, -1, P * P * C), or a convolution of stride P")
+TURNED = tr("x.transpose(1, 2), not x.reshape(B, C, T)")
+
+
+def moved_by(run: Ran) -> list[tuple[Ran, int]]:
+    """The operations that moved all numbers of something to where they are, in order."""
+    way: list[tuple[Ran, int]] = []
+    at: Ran | None = run
+    while at is not None and at.moves and at.inputs and at.inputs[0] is not None and at.inputs[0].size == at.output.size:
+        way.append((at, 0))
+        at = at.sources[0]
+    return way[::-1]
+
+
+def cut_wrongly(way: list[tuple[Ran, int]], picture: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether vectors that are as long as patches of all channels are something else of a picture."""
+    B, C, H, W = picture
+    high = int(np.sqrt(shape[2] // C))
+    if high < 2 or shape != (B, H // high * (W // high), C * high * high) or H % high or W % high:
+        return False
+    at = laid(way, np.arange(B * C * H * W).reshape(picture))
+    if at is None:
+        return False
+    for vector in at[0]:
+        channels, rows, columns = (len(np.unique(each)) for each in np.unravel_index(vector, picture)[1:])
+        if channels != C or channels * rows * columns != len(vector):
+            return True
+    return False
+
+
+def turned_by_view(x: np.ndarray, y: np.ndarray, reader: Ran) -> bool:
+    """Whether (B, T, C) is read as (B, C, T), its numbers in the order in which they were; where one length is several of the
+    other, as when patches are put together, a convolution alone tells."""
+    if x.ndim != 3 or y.shape != (len(x), x.shape[2], x.shape[1]) or x.shape[1] == x.shape[2] or min(x.shape[1:]) < 2:
+        return False
+    several = max(x.shape[1:]) % min(x.shape[1:]) == 0 and reader.op is not Conv
+    return not several and np.array_equal(x.ravel(), y.ravel())
 
 
 Way = tuple[list[tuple[Ran, int]], tuple[int, ...]]  # operations, with which input of each was followed; the shape before them
@@ -134,7 +197,15 @@ def replayed(way: list[tuple[Ran, int]], shape: tuple[int, ...], last: bool = Tr
     last: whether the last axis is still that of the channels; else the places of all numbers are given.
     """
     n = int(np.prod(shape[:-1]))
-    x = np.broadcast_to(np.arange(n).reshape(*shape[:-1], 1), shape)
+    x = laid(way, np.broadcast_to(np.arange(n).reshape(*shape[:-1], 1), shape))
+    if x is None or not last:
+        return x
+    lowest, highest = x.min(axis=-1), x.max(axis=-1)
+    return lowest.ravel() if np.array_equal(lowest, highest) else None
+
+
+def laid(way: list[tuple[Ran, int]], x: np.ndarray) -> np.ndarray | None:
+    """What operations that move, and maps of each place, make of numbers; None where that cannot be told."""
     for run, side in way:
         if run.op in MAPS:
             x = np.broadcast_to(x[..., :1], run.output.shape)
@@ -150,7 +221,4 @@ def replayed(way: list[tuple[Ran, int]], shape: tuple[int, ...], last: bool = Tr
             x = (made if isinstance(made, Tensor) else made[0])._array
         if x.shape != run.output.shape:
             return None
-    if not last:
-        return x
-    lowest, highest = x.min(axis=-1), x.max(axis=-1)
-    return lowest.ravel() if np.array_equal(lowest, highest) else None
+    return x
