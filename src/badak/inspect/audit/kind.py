@@ -101,7 +101,7 @@ class Shown(NamedTuple):
     answers: list[np.ndarray] = []  # noqa: RUF012 -- what the model gives, or its last module
     triangles: list[int] = []  # noqa: RUF012 -- sizes of triangular masks that met scores
     unused: list[int] = []  # noqa: RUF012 -- of those that were made, or handed on, and met none
-    remembers: bool = False  # whether keys and values, or states, come back, for the next forward
+    remembers: bool | None = False  # whether keys and values, or states, come back; None where what layers read does
 
 
 def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind:
@@ -310,7 +310,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         return tr("it holds a triangular mask")
     if shown.remembers and (own or not shown.attentions):
         return tr("it gives what its next forward takes")
-    takes = past_name(model)
+    takes = past_name(model) if shown.remembers is not None else ""
     if takes and own and any(y.ndim > 2 and y.shape[-1] == words for y in shown.answers):
         return tr("it takes what a forward before has remembered: {}", takes)
     return ""

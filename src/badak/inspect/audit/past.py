@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from badak.inspect.audit.watch import arrays_of, tensors_in
 from badak.nn import Module
 from badak.nn.recurrent import RNNBase
@@ -37,15 +39,18 @@ def states_in(model: Any, result: Any) -> set[int]:
     return {id(x._array) for x in tensors_in(rest)}
 
 
-def remembers(model: Any, result: Any, given: Any = ()) -> bool:
+def remembers(model: Any, result: Any, given: Any, looked_up: list[np.ndarray]) -> bool | None:
     """Whether a forward gave keys and values, or the states of a recurrent layer, that the next one takes: it goes on with a text
-    from left to right. given: what it was given next to the text."""
+    from left to right. None where it gave a memory of what its layers read, words first: that says nothing of it. given: what it
+    was given next to the text; looked_up: what tables gave."""
     states = [x.shape for x in arrays_of(given) if x.ndim == 3 and x.dtype.kind == "f"]
     rest = [x.shape for x in arrays_of(result[1:])] if isinstance(result, tuple) and len(result) > 1 else []
     if states and states == rest and any(isinstance(m, RNNBase) for m in model.modules()):
         return True
     takes = past_name(model)
     given = arrays_of(past_of(result, takes)) if takes else []
+    if any(x.shape == y.shape and np.array_equal(x, y) for x in given for y in looked_up):
+        return None
     return len(given) > 1 and all(x.ndim > 1 for x in given)
 
 

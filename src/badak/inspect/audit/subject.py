@@ -23,6 +23,7 @@ from badak.inspect.audit.preserve_state import random_states, speaking
 from badak.inspect.audit.ready import normalises_batches, put_back, rows_in, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
+from badak.ops.embedding import Embedding
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
@@ -104,7 +105,8 @@ class Subject:
             )
             answers = last.outputs if last is not None else []
         known = [*labels_in(watch), *labels]
-        remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs))
+        words = [run.output for run in watch.runs if run.op is Embedding]
+        remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs), words)
         self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, *triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)

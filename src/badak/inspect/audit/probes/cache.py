@@ -37,7 +37,7 @@ class Cache:
             raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
         if subject.broken or subject.answer is None:
             raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
-        if subject.leaks_future:
+        if subject.leaks_future or subject.shown.remembers is None and not subject.causal:
             raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
         if not own and not takes:
             return keeps.ask(subject)
