@@ -52,8 +52,8 @@ def audited(target: str, arguments: list[str], module: bool, options: dict[str, 
 
     path = Path(target)
     if module or path.is_file() or (path / "__main__.py").is_file():
-        call, optimizers, labels = at_work(target, arguments, module)
-        return ask_all(call.model, (call.args, call.kwargs), optimizer=optimizers, loss=None, labels=labels, **options)
+        call, optimizers, losses = at_work(target, arguments, module)
+        return ask_all(call.model, (call.args, call.kwargs), optimizer=optimizers, loss=None, asked=losses, **options)
     if not path.is_dir():
         raise FileError(tr("{}: no such file or folder", target), "badak audit RUN, or badak audit train.py")
     no_arguments("audit", target, arguments)
@@ -64,7 +64,7 @@ def audited(target: str, arguments: list[str], module: bool, options: dict[str, 
     return audit(found.model, found.inputs, optimizer=found.optimizer, **options)
 
 
-def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list, list]:
+def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list, Any]:
     """The first call of a model in a program, the optimizers that hold its parameters by then, and what the loss behind it
     compares the answers with."""
     from badak.compat.torch.first_call import first_call
@@ -81,4 +81,4 @@ def at_work(program: str, arguments: list[str], module: bool) -> tuple[Any, list
         call = first_call(program, arguments, module, losses)
     own = {id(p) for p in call.model.parameters()}
     mine = [each for each in made if any(id(p) in own for g in getattr(each, "param_groups", []) for p in g["params"])]
-    return call, mine, losses.labels
+    return call, mine, losses

@@ -13,11 +13,14 @@ from badak.inspect.audit.graph import Graph, Ran
 from badak.inspect.audit.localize import Clean, match
 from badak.inspect.audit.padding import triangular
 from badak.inspect.audit.watch import Call, Watch, tensors_in
+from badak.ops.along import Gather, TakeAlong
 from badak.ops.arithmetic import Add, Mul, Sub
 from badak.ops.attention import Attention
 from badak.ops.concat import Cat
-from badak.ops.loss import MSE, NLL, CrossEntropy
+from badak.ops.index import Index
+from badak.ops.loss import MSE, NLL, CrossEntropy, CrossEntropySoft, KLDiv
 from badak.ops.select import MaskedFill, Where
+from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.triangular import Tril, Triu
 
 MOST_MORE = 8  # positions that a model puts before a text, or cuts off it
@@ -50,16 +53,56 @@ def given_losses(graph: Graph) -> list[Ran]:
 
 
 class Losses(Observer):
-    """Watches a program for what its losses compare answers with."""
+    """Watches a program for what its losses compare answers with, also those that are written by hand: the answer of each label
+    is picked by gather() or an index, a distribution is compared with one of labels, numbers are taken from each other."""
 
     def __init__(self) -> None:
         self.labels: list[np.ndarray] = []
         self.scores: list[np.ndarray] = []  # that they are compared with
+        self.across: list[tuple[int, ...]] = []  # shapes of what a softmax made, and that does not sum to 1 over the classes
+        self._softmaxes: dict[int, Any] = {}  # what one made, or its logarithm
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        if op in (CrossEntropy, NLL, MSE) and arrays[1] is not None:
-            self.labels.append(arrays[1].copy())
-            self.scores.append(arrays[0].copy())
+        x, *others = arrays
+        if op in (Softmax, LogSoftmax) or id(x) in self._softmaxes and (op.view or op.__name__ in _KEPT):
+            self._softmaxes[id(outputs[0]._array)] = outputs[0]
+        y = others[0] if others else None
+        if op in (CrossEntropy, NLL, MSE) and y is not None:
+            self._compared(x, y, 1, x if op is NLL else None)
+        elif op in (KLDiv, CrossEntropySoft):
+            axis = 1 if op is CrossEntropySoft else x.ndim - 1
+            labels = np.where(y.max(axis) > y.sum(axis) / 2, y.argmax(axis), -100)
+            self._compared(np.moveaxis(x, axis, 1), labels, axis, x if op is KLDiv else None)
+        elif op in (Gather, TakeAlong) and y.dtype.kind in "iu":
+            axis = attributes["dim"] % x.ndim
+            if y.shape == (*x.shape[:axis], 1, *x.shape[axis + 1 :]):
+                self._compared(np.moveaxis(x, axis, 1), y.squeeze(axis), axis, x)
+        elif op is Index and x.ndim == 2 and (labels := picked(attributes["key"], len(x))) is not None:
+            self._compared(x, labels, 1, x)
+        elif op is Sub and y is not None and x.shape == y.shape and x.ndim > 1 and x.dtype.kind == y.dtype.kind == "f":
+            self._compared(x, y, 1)
+            self._compared(y, x, 1)
+
+    def _compared(self, scores: np.ndarray, labels: np.ndarray, axis: int, normed: np.ndarray | None = None) -> None:
+        """Labels and the scores (N, V, ...) that they are compared with; normed: what a softmax may have made, with its classes
+        along an axis."""
+        if normed is not None and id(normed) in self._softmaxes and normed.ndim > 1:
+            total = (np.exp(normed) if normed.max() <= 0 else normed).sum(axis)
+            if (np.abs(total - 1) > SUM).mean() > 0.5:
+                self.across.append(normed.shape)
+        self.labels.append(labels.copy())
+        self.scores.append(scores.copy())
+
+
+_KEPT = {"Reshape", "Clone", "Cast", "Log", "Shift", "Clamp"}
+SUM = 0.05  # how far from 1 a sum is that a softmax did not make
+
+
+def picked(key: Any, rows: int) -> np.ndarray | None:
+    """The labels of scores[arange(rows), labels]; None for another index."""
+    if not (isinstance(key, tuple) and len(key) == 2 and all(isinstance(each, np.ndarray) for each in key)):
+        return None
+    return key[1] if key[1].dtype.kind in "iu" and np.array_equal(key[0], np.arange(rows)) else None
 
 
 def asked_by(loss: Callable, graph: Graph) -> Losses:

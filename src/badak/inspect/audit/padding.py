@@ -122,7 +122,7 @@ def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None,
     """{text: (B, T), True where padding}, and how it was found; an empty dict where nothing says what padding is."""
     lengths = {batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts}
     masks = mask_leaves(batch, texts, lengths)
-    known = [pad] if pad is not None else pad_ids(model)
+    known = [pad] if pad is not None else pad_ids(model) or behind_lengths(batch, texts)
     found, how = {}, ""
     for name in texts:
         leaf = batch.leaves[name]
@@ -136,6 +136,20 @@ def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None,
             mine = _for(model, name, known, ids)
             found[name], how = ids == mine, how or f"padding is {mine}"
     return found, how
+
+
+def behind_lengths(batch: Batch, texts: list[str]) -> list[int]:
+    """The one id that stands behind the ends of rows, and nowhere before, where the batch says how long each row is."""
+    for name in texts:
+        ids = batch.leaves[name].array if batch.batch_axis == 0 else batch.leaves[name].array.T
+        for leaf in batch.leaves.values():
+            n = leaf.array
+            if not leaf.integer or n.shape != ids.shape[:1] or not 0 < n.min() < n.max() == ids.shape[1]:
+                continue
+            behind = np.arange(ids.shape[1]) >= n[:, None]
+            if len(kinds := np.unique(ids[behind])) == 1 and not (ids[~behind] == kinds[0]).any():
+                return [int(kinds[0])]
+    return []
 
 
 def nested_padding(subject: "Subject") -> dict[str, np.ndarray]:

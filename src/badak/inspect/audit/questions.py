@@ -4,6 +4,7 @@ from time import perf_counter
 from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.inspect.audit.answer import Losses
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.kind import KINDS
 from badak.inspect.audit.preserve_state import as_it_was
@@ -18,9 +19,10 @@ MAIN = ("batch", "future", "padding", "gradients")  # without them nothing can b
 
 
 def ask_all(
-    model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: Any, forwards: Any, labels: list | None = None
+    model: Any, batch: Any, kind: Any, pad: Any, optimizer: Any, loss: Any, forwards: Any, asked: Losses | list | None = None
 ) -> Audit:
-    """What `badak.audit` gives; its arguments are checked here. labels: what a program's loss compared the answers with."""
+    """What `badak.audit` gives; its arguments are checked here. asked: what a program's loss compared the answers with, or
+    the labels alone."""
     started = perf_counter()
     given = checked(model, kind, optimizer)
     if not isinstance(forwards, int) or forwards < 1:
@@ -32,7 +34,7 @@ def ask_all(
         report.notes.append(tr("nothing else was asked: eval() does not reach layers that are not registered"))
         return report
     with as_it_was(model):
-        subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss, labels)
+        subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss, asked)
         subject.optimizers = given
         report = Audit(type(model).__name__, subject.kind.kind, subject.kind.why, sizes_of(subject))
         for probe in PROBES:

@@ -54,7 +54,7 @@ class Subject:
 
     def __init__(
         self, model: Module, batch: Batch, said: str | None, pad: int | None, most: int, loss: Callable | None,
-        labels: list[np.ndarray] | None = None,
+        asked: Losses | list[np.ndarray] | None = None,
     ):  # fmt: skip
         self.model, self.batch, self.most, self.loss = model, batch, most, loss
         self._draws = random.getstate()
@@ -85,8 +85,9 @@ class Subject:
         self.held = held_by(model)
         self.invented = self._fill_up(pad)
         self.reference = self._first()
-        self.asked = asked_by(loss, self.reference) if loss is not None else Losses()  # what its loss compares
-        labels = labels or self.asked.labels
+        given = asked if isinstance(asked, Losses) else Losses()
+        self.asked = asked_by(loss, self.reference) if loss is not None else given  # what its loss compares
+        labels = asked if isinstance(asked, list) and asked else self.asked.labels
         self.batch.batch_axis = self._batch_axis(labels)
         self._find(said, pad, labels)
         if self.rows == 1 and self._more_rows():

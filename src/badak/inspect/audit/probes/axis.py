@@ -14,6 +14,7 @@ from badak.ops.select import Dropout
 from badak.ops.softmax import Softmax
 
 FIX = tr("softmax over the axis of the keys, the last of (..., T, S): scores.softmax(-1)")
+CLASSES = tr("log_softmax over the axis of the classes: F.log_softmax(logits, dim=-1); or F.cross_entropy(logits, labels)")
 CLOSE = 1e-3
 
 
@@ -46,7 +47,13 @@ class Axis:
             looked = True
             cause = tr("scores {} multiply the values as they are: no softmax makes them weights that sum to 1", shape)
             found.setdefault(core.path, Finding("axis", core.path, cause, FIX))
-        if not looked:
+        if subject.asked.across:
+            cause = tr(
+                "its loss takes a softmax, {}, that does not sum to 1 over the classes that labels choose from",
+                subject.asked.across[0],
+            )
+            found[""] = Finding("axis", "", cause, CLASSES)
+        if not looked and not found:
             raise NotApplicable(tr("no attention was seen whose weights are made by a softmax of its own"), moot=True)
         return list(found.values())
 

@@ -152,7 +152,8 @@ def beside_a_text(subject: Subject, x: np.ndarray) -> bool:
 
 def numbers_of_rows(subject: Subject, x: np.ndarray) -> bool:
     """Whether integers say something of each row, such as a time, and are no lengths of texts."""
-    return x.dtype.kind in "iu" and x.shape == (subject.rows,) and x.max(initial=0) > max(subject.primary.shape)
+    longest = max(n for leaf in subject.batch.leaves.values() for n in leaf.array.shape)
+    return x.dtype.kind in "iu" and x.shape == (subject.rows,) and x.max(initial=0) > longest
 
 
 def others_mixed(subject: Subject, x: np.ndarray, row: int) -> np.ndarray:
@@ -178,9 +179,12 @@ def holds_numbers(x: np.ndarray, axis: int, rows: int) -> bool:
 
 
 def _twin(subject: Subject, changed: dict[str, np.ndarray], row: int) -> int | None:
-    """Give the first row all that the kept one has: its text, its masks; None where that cannot be done."""
+    """Give the first row, or the one before where rows get shorter, all that the kept one has: its text, its masks; None where
+    that cannot be done."""
     if subject.rows < 3:
         return None
+    counts = (leaf.array for leaf in subject.batch.leaves.values() if leaf.integer and leaf.array.shape == (subject.rows,))
+    twin = row - 1 if any(np.ptp(x) and (np.diff(x) <= 0).all() for x in counts) else 0
     for name, leaf in subject.batch.leaves.items():
         x = changed.get(name, leaf.array)
         text = leaf.integer and x.ndim == 2 and name in changed
@@ -191,9 +195,9 @@ def _twin(subject: Subject, changed: dict[str, np.ndarray], row: int) -> int | N
         if x.ndim and x.shape[axis] == subject.rows and not square:
             x = x.copy()
             at: tuple = (slice(None),) * axis
-            x[(*at, 0)] = x[(*at, row)]
+            x[(*at, twin)] = x[(*at, row)]
             changed[name] = x
-    return 0
+    return twin
 
 
 def circle(length: int, padding: np.ndarray | None) -> np.ndarray | None:

@@ -14,6 +14,7 @@ from badak.nn.containers import ModuleList, Sequential
 from badak.nn.conv import _ConvNd
 from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
+from badak.ops.along import TakeAlong
 from badak.ops.arithmetic import Add
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv
@@ -58,6 +59,7 @@ class NoGradient:
             or idle_answers(subject, trainable)
             or side_by_side(subject)
             or unread(subject, trainable)
+            or choosing(subject)
         )
 
 
@@ -159,6 +161,22 @@ def unread(subject: Subject, trainable: dict) -> list[Finding]:
             return [
                 Finding("gradients", run.path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))
             ]
+    return []
+
+
+def choosing(subject: Subject) -> list[Finding]:
+    """A map whose largest numbers choose, as among experts, and that has no other part in the answer: a loss alone brings it
+    gradients, and the answer never tells which choice is good."""
+    sink = subject.sink() if subject.answer is not None else None
+    inside = {run.number for run in sink.inside()} if sink is not None else set()
+    for run in subject.reference.runs:
+        source = run.sources[0] if run.op is TakeAlong and run.reads and sink is not None else None
+        while source is not None and (source.moves or source.op in ANSWERS):
+            source = source.sources[0]
+        if source is not None and source.op is Product and any(source.parameters) and source.number not in inside:
+            cause = tr("what {} gives chooses, and what is chosen is not multiplied by it: no gradient of the answer reaches it",
+                       source.path)  # fmt: skip
+            return [Finding("gradients", source.path, cause, tr("multiply what each choice gives by its weight, and add that up"))]
     return []
 
 

@@ -10,7 +10,7 @@ from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.kind import SHIFTED
 from badak.inspect.audit.localize import dies
-from badak.inspect.audit.padding import hidden_ends, pad_ids
+from badak.inspect.audit.padding import hidden_ends, pad_ids, triangular
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -152,6 +152,8 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
             return run.path, tr("its {} rows are asked for row {} alone, of each two places", rows, key.flat[0])  # type: ignore[union-attr]
     if "gradients" in subject.found:  # a part of the model may not have been called at all
         return None
+    if unread := mask_unread(subject):
+        return unread
     for path, module in model.named_modules():
         still = {n: p for n, p in module._parameters.items() if p is not None and not p.requires_grad}
         fixed = {**still, **module._buffers, **{n: x for n, x in vars(module).items() if isinstance(x, Tensor)}}
@@ -169,6 +171,24 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
     return None
 
 
+def mask_unread(subject: Subject) -> tuple[str, str] | None:
+    """(module, cause) of a mask over two places each, as of windows that were moved, that a module which is called keeps, and that
+    nothing reads. One that is a triangle says what kind of model it is, and is asked for elsewhere."""
+    graph = subject.reference
+    called = {call.path for call in graph.calls}
+    sizes = {seen.keep.shape[-1] for seen in graph.attentions}
+    for path, module in subject.model.named_modules():
+        for name, x in module._buffers.items() if path in called else ():
+            if x is None or x.dim() < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] not in sizes or triangular(x._array):
+                continue
+            kinds = np.unique(x._array)
+            if len(kinds) == 2 and (kinds[0] < HIDES and kinds[1] == 0) and not most_read(graph, x._array, ""):
+                what = f"{path}.{name}".lstrip(".")
+                return path, tr("{} is there to hide scores, and nothing reads it", what)
+    return None
+
+
+HIDES = -50.0  # what is added to a score that is hidden is less
 NAMED = re.compile(r"(^|_)(pos|position|positions|positional|pe|wpe)(_|$)")
 
 

@@ -31,7 +31,7 @@ class Scaled(NamedTuple):
     path: str
     factors: list[float]
     width: int
-    free: bool  # whether a bias that is learned is added, as in T5, which divides nothing
+    free: bool  # whether a bias that is learned is added, as in T5, which divides nothing; of pictures nothing is meant by that
     unit: bool  # whether vectors have length 1
     meant: bool = False  # whether a configuration says that they are multiplied by 1
     others: tuple[int, ...] = ()  # what else there is as many of: the width of all heads, places, rows
@@ -48,6 +48,8 @@ class Scores:
 
     def ask(self, subject: Subject) -> list[Finding]:
         seen = list(scaled(subject.reference))
+        if subject.primary.ndim == 4 and not subject.texts:  # a bias excuses what reads words alone
+            seen = [each._replace(free=False) for each in seen]
         if not seen:
             raise NotApplicable(tr("no attention was seen whose scores are made of the maps of a text"), moot=True)
         without = any(each.free and each.factor == 1 for each in seen)  # as in T5, whose maps start smaller

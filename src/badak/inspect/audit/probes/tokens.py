@@ -180,10 +180,11 @@ def one_row_alone(subject: Subject) -> list[Finding]:
     words = 0 if subject.answer is None else subject.reference.outputs[subject.answer].shape[-1]
     for look in subject.reference.lookups:
         several = [name for name in look.reads if np.ptp(subject.batch.leaves[name].array) > 0]
-        asked = [each.indices.ravel() for each in subject.reference.lookups if each.path == look.path]
-        every = np.concatenate(asked)
-        if not look.reads and look.vocabulary == words and len(asked) >= LEAST and np.ptp(every) == 0:
-            cause = tr("{} is asked for row {} at each step, whatever was written before", look.path, every[0])
+        like = [each for each in subject.reference.lookups if each.path == look.path]
+        every = np.concatenate([each.indices.ravel() for each in like])
+        steps = [each.indices.ravel() for each in like if not each.reads]  # an encoder may ask the same table
+        if not look.reads and look.vocabulary == words and len(steps) >= LEAST and np.ptp(np.concatenate(steps)) == 0:
+            cause = tr("{} is asked for row {} at each step, whatever was written before", look.path, steps[0][0])
             return [Finding("tokens", look.path, cause, STEP)]
         if several and len(every) > 1 and np.ptp(every) == 0 and len(several) == len(look.reads):
             cause = tr("{} is asked for row {} alone, though {} has several", look.path, look.indices.flat[0], several[0])
