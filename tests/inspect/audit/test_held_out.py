@@ -21,7 +21,6 @@ KNOWN = {  # not found
     ("queryformer", "text sees all"),  # these two ask for their kind instead
     ("queryformer", "mask not handed on"),
     ("msapair", "columns attend as rows"),
-    ("msapair", "no residual of pairs"),  # what stands beside the texts
     ("bytepatch", "no mask"),  # a model may be meant to give a text back
     ("gatedconvs", "no residual of the decoder"),  # convolutions without one are as many
     ("gatedconvs", "no residual of the encoder"),
@@ -41,7 +40,6 @@ KNOWN = {  # not found
     ("deltarule", "memory not kept"),  # short texts are within what it still reaches
     ("deltarule", "memory detached"),
     ("spant5", "both sides in one bucket"),
-    ("segvit", "scale of the width"),  # with a bias that is learned
     ("latematch", "mask of the questions"),
     ("filmrec", "positives not moved"),
     ("hfgpt", "padding counted in the places"),  # windows that are always as long count so, and mean it
@@ -62,6 +60,8 @@ KNOWN = {  # not found
     ("barlatents", "keys not turned"),  # queries that do not begin at 0
     ("barlatents", "turned without a sign"),
     ("seqrec", "positives are the items"),
+    ("showtell", "state from the beginning"),  # the attention tells of what came before
+    ("postagger", "letters not packed"),  # ids with three axes, whose padding is zeros
 }
 MISSED_ONCE = [
     ("annotated", "source's padding in the encoder"),  # texts with vocabularies of their own
@@ -268,6 +268,20 @@ MISSED_ONCE = [
     ("luongchat", "answer given"),  # a loss by gather()
     ("luongchat", "classes along the rows in the loss"),
     ("luongchat", "energies by view"),
+    ("showtell", "no nonlinearity in the attention"),
+    ("showtell", "answer given"),  # one answer less than tokens
+    ("showtell", "answers not moved"),
+    ("postagger", "answers along the other axis"),  # labels that the batch does not hold
+    ("stepwise", "past behind the new"),  # written by another name than generate()
+    ("stepwise", "table of the source"),  # tied, and asked by no text
+    ("sharedlayers", "words not hidden"),  # answers that were picked
+    ("sharedlayers", "labels of what is read"),
+    ("preference", "no mask"),  # labels with one id for those that do not count
+    ("preference", "labels not moved"),  # behind a softmax
+    ("preference", "distance not added"),
+    ("spectrotrans", "time for frequency by reshape"),  # of a picture with one channel
+    ("spectrotrans", "one place for all"),  # patches that overlap
+    ("spectrotrans", "second token not read"),
 ]
 ALARMED_ONCE = [  # sound ones of which something was said
     "packedmlm",  # places that are not the same in each row

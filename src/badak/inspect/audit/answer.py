@@ -60,12 +60,14 @@ class Losses(Observer):
         self.labels: list[np.ndarray] = []
         self.scores: list[np.ndarray] = []  # that they are compared with
         self.across: list[tuple[int, ...]] = []  # shapes of what a softmax made, and that does not sum to 1 over the classes
-        self._softmaxes: dict[int, Any] = {}  # what one made, or its logarithm
+        self._softmaxes: dict[int, tuple[Any, np.ndarray]] = {}  # what one made, or its logarithm, and what it was made of
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         x, *others = arrays
         if op in (Softmax, LogSoftmax) or id(x) in self._softmaxes and (op.view or op.__name__ in _KEPT):
-            self._softmaxes[id(outputs[0]._array)] = outputs[0]
+            before = self._softmaxes[id(x)][1] if id(x) in self._softmaxes else x
+            laid = before.reshape(outputs[0].shape) if before.size == outputs[0]._array.size else before
+            self._softmaxes[id(outputs[0]._array)] = outputs[0], laid
         y = others[0] if others else None
         if op in (CrossEntropy, NLL, MSE) and y is not None:
             self._compared(x, y, 1, x if op is NLL else None)
@@ -87,6 +89,9 @@ class Losses(Observer):
         """Labels and the scores (N, V, ...) that they are compared with; normed: what a softmax may have made, with its classes
         along an axis."""
         if normed is not None and id(normed) in self._softmaxes and normed.ndim > 1:
+            before = self._softmaxes[id(normed)][1]
+            if before.shape == normed.shape and np.array_equal(before.argmax(axis), normed.argmax(axis)):  # laid out alike
+                scores = np.moveaxis(before, axis, 1) if scores.shape != before.shape or axis != 1 else before
             total = (np.exp(normed) if normed.max() <= 0 else normed).sum(axis)
             if (np.abs(total - 1) > SUM).mean() > 0.5:
                 self.across.append(normed.shape)

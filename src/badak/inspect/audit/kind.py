@@ -14,6 +14,7 @@ from badak.nn import Module
 KINDS = ("causal", "bidirectional", "encoder-decoder", "image")
 SHIFTED = 2  # tokens that a program cuts off a text, or puts before it, at most
 UNKNOWN = "unknown"
+LEAST = 8  # labels that show something
 
 
 class Kind(NamedTuple):
@@ -259,6 +260,11 @@ def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
             counts = (y >= 0) & ~filled(x)[:, 1:]
         if counts.any() and (y == wanted)[counts].all() and not (y == same)[counts].all():
             return True
+        rest = y[counts & (y != wanted)]  # one id in the place of labels that do not count, as of prompts
+        if y.dtype.kind in "iu" and x.ndim == 2 and len(rest) and np.ptp(rest) == 0 and 3 * len(rest) < 2 * counts.sum() > LEAST:
+            others = counts & (y != rest[0])
+            if others.sum() > LEAST and (y == wanted)[others].all() and not (y == same)[others].all():
+                return True
     return False
 
 

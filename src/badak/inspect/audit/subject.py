@@ -15,7 +15,7 @@ from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import ROUNDING, Places, along, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
-from badak.inspect.audit.kind import Kind, Shown, kind_of, open_kind, part_of, texts_of
+from badak.inspect.audit.kind import SHIFTED, Kind, Shown, kind_of, open_kind, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import held_by, remembers
@@ -121,6 +121,11 @@ class Subject:
         if self.texts:
             self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, watch)
         self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
+        if self.kind.text in self.texts and self.answer is not None:  # answers that are as many as a text without its last token
+            known, length = self.places[self.kind.text], self.length()
+            for n in watch.outputs[self.answer].shape[:2]:
+                if 0 < length - n <= SHIFTED and n != self.rows:
+                    known.others.setdefault(n, 0)
         if said is None and self._reads_on():
             self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)
 

@@ -21,9 +21,7 @@ class AlbertEmbeddings(nn.Module):
     def forward(self, input_ids, token_type_ids):
         position_ids = torch.arange(input_ids.shape[1], dtype=torch.long).unsqueeze(0)
         embeddings = (
-            self.word_embeddings(input_ids)
-            + self.token_type_embeddings(token_type_ids)
-            + self.position_embeddings(position_ids)
+            self.word_embeddings(input_ids) + self.token_type_embeddings(token_type_ids) + self.position_embeddings(position_ids)
         )
         return self.dropout(self.LayerNorm(embeddings))
 

@@ -71,9 +71,7 @@ class DecoderWithAttention(nn.Module):
             awe, alpha = self.attention(encoder_out[:batch_size_t], h[:batch_size_t])
             gate = self.sigmoid(self.f_beta(h[:batch_size_t]))
             awe = gate * awe
-            h, c = self.decode_step(
-                torch.cat([embeddings[:batch_size_t, t, :], awe], dim=1), (h[:batch_size_t], c[:batch_size_t])
-            )
+            h, c = self.decode_step(torch.cat([embeddings[:batch_size_t, t, :], awe], dim=1), (h[:batch_size_t], c[:batch_size_t]))
             preds = self.fc(self.dropout(h))
             predictions[:batch_size_t, t, :] = preds
         return predictions

@@ -69,7 +69,10 @@ class DecoderLayer(nn.Module):
 class Translator(nn.Module):
     def __init__(self, src_words=81, tgt_words=77, dim=32, heads=4, hidden=64, layers=2, dropout=0.1, longest=48):
         super().__init__()
-        self.src_embed, self.tgt_embed = nn.Embedding(src_words, dim, padding_idx=PAD), nn.Embedding(tgt_words, dim, padding_idx=PAD)
+        self.src_embed, self.tgt_embed = (
+            nn.Embedding(src_words, dim, padding_idx=PAD),
+            nn.Embedding(tgt_words, dim, padding_idx=PAD),
+        )
         self.positions = nn.Embedding(longest, dim)
         self.encoder = nn.ModuleList([EncoderLayer(dim, heads, hidden, dropout) for _ in range(layers)])
         self.decoder = nn.ModuleList([DecoderLayer(dim, heads, hidden, dropout) for _ in range(layers)])

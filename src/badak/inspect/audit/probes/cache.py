@@ -3,6 +3,7 @@
 import inspect
 import re
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -114,7 +115,7 @@ class KeepsItself:
 
     def __init__(self, model: Module):
         given = inspect.signature(model.forward).parameters.values()
-        self.writes = hasattr(model, "generate")
+        self.writes = writer_of(model) is not None
         self.switches = {p.name: True for p in given if p.default is False and SWITCH.search(p.name)}
         self.begins = [p.name for p in given if BEGIN.search(p.name) and (p.default is p.empty or type(p.default) is int)]
 
@@ -158,16 +159,27 @@ NEW = 3  # tokens that a model writes
 
 
 class Writing(Watch):
-    """A model that writes: until it is given a text again that it has read, or has read enough new tokens."""
+    """A model that writes: until it is given a text again that it has read, or has read enough new tokens.
+
+    reader: path of what is given the new tokens, "" for the model itself; but: the ids of a source that it is given as well.
+    """
+
+    def __init__(self, model: Module, reader: str = "", but: np.ndarray | None = None):
+        super().__init__(model)
+        self.reader, self.but = reader, but
+        self.steps: list[Call] = []
 
     def entered(self, module, args, kwargs) -> Call | None:
         call = super().entered(module, args, kwargs)
-        if call is not None and call.parent is None and call.path == "" and call.inputs:
-            known = [each for each in self.calls if each.parent is None and each.path == "" and each is not call]
-            if known and call.inputs[0].shape[-1] > 1:
-                raise Reread
-            if len(known) > NEW:
-                raise Written
+        if call is None or call.path != self.reader or not call.inputs or self.reader == "" and call.parent is not None:
+            return call
+        if self.but is not None and np.array_equal(call.inputs[0], self.but):
+            return call
+        if self.steps and call.inputs[0].shape[-1] > 1:
+            raise Reread
+        if len(self.steps) > NEW:
+            raise Written
+        self.steps.append(call)
         return call
 
 
@@ -179,37 +191,63 @@ class Reread(Exception):
     """It is given the whole text at each step."""
 
 
+def writer_of(model: Module) -> Any:
+    """The method of a model that writes a text token by token; None where it has none."""
+    names = [n for n in ("generate", *vars(type(model))) if WRITES.search(n)]
+    return next((method for n in names if callable(method := getattr(model, n, None))), None)
+
+
+WRITES = re.compile(r"^(generate|greedy|translate|sample|write|infer|summarize|caption|answer|decode_greedy)(_\w+)?$")
+
+
 def written(subject: Subject) -> list[Finding]:
     """What a model says at the end of a text that it writes itself, by generate(), and of the same text at once."""
-    name, model = subject.kind.text, subject.model
-    needed = [p for p in inspect.signature(model.generate).parameters.values() if p.default is p.empty]
+    name, source, model = subject.kind.text, subject.kind.source, subject.model
+    write = writer_of(model)
+    needed = [p for p in inspect.signature(write).parameters.values() if p.default is p.empty]
     if len(needed) > 2 or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in needed):
-        raise NotApplicable(tr("generate() of the model asks for more than a text and a number"))
-    if subject.texts != [name] or subject.batch.batch_axis or subject.length() < NEW + 2:
-        raise NotApplicable(tr("the batch is more than one text of two tokens"))
-    known = list(inspect.signature(model.generate).parameters)[1:]
-    number = next((n for n in known if NUMBER.search(n)), next(iter(known), None))
-    subject.afford(NEW + 2)
-    text = subject.ids(name)[:, : subject.length() - NEW]
-    count = subject.length() if number and "len" in number else NEW
-    with as_it_was(model), no_grad(), Writing(model) as watch:
+        raise NotApplicable(tr("generate() of the model asks for more than a text and a number"), moot=True)
+    one = subject.texts == [name] if source is None else subject.texts == [source, name] and read_whole(subject)
+    if not one or subject.batch.batch_axis or subject.length() < NEW + 2:
+        raise NotApplicable(tr("the batch is more than one text of two tokens"), moot=True)
+    known = list(inspect.signature(write).parameters)[1:]
+    number = next((n for n in known if NUMBER.search(n)), next(iter(known), None) if len(needed) > 1 or source is None else None)
+    subject.afford(2)
+    text = subject.ids(name)[:, : subject.length() - NEW] if source is None else subject.ids(source)
+    count = subject.length() if number and "len" in number else NEW + 1
+    reader, answers = "", ""
+    if source is not None:
+        reader = next((look.path for look in subject.reference.lookups if look.reads == {name}), "")
+        answers = sink.path if (sink := subject.sink()) is not None else ""
+        if not reader or not answers:
+            raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
+    with as_it_was(model), no_grad(), Writing(model, reader, None if source is None else text) as watch:
         try:
-            model.generate(Tensor._of(text.copy()), **({number: count} if number else {}))
+            write(Tensor._of(text.copy()), **({number: count} if number else {}))
         except Reread:
             subject.forwards += 1
             raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True) from None
         except Written:
             pass
         except Exception as error:
-            raise NotApplicable(tr("generate() of the model fails: {}", words(error))) from error
-    steps = [call for call in watch.calls if call.parent is None and call.path == "" and call.inputs and call.outputs]
-    subject.forwards += len(steps)
+            raise NotApplicable(tr("generate() of the model fails: {}", words(error)), moot=source is not None) from error
+    steps = [call for call in watch.steps if call.outputs]
+    subject.forwards += 1  # the first of them is as long as a text
     if len(steps) < 2 or any(step.inputs[0].shape != (subject.rows, 1) for step in steps[1:]):
         raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
-    ids = np.concatenate([step.inputs[0] for step in steps], axis=1)
-    whole = subject.forward(subject.batch.with_({name: subject.placed(ids)}))
     last = Watch(model)
-    last.calls, last.outputs = [call for call in watch.calls if call.index >= steps[-1].index], steps[-1].outputs
+    last.calls = [call for call in watch.calls if call.index >= steps[-1].index]
+    said = [call for call in last.calls if call.path == answers and call.outputs]
+    ids = np.concatenate([step.inputs[0] for step in steps], axis=1)
+    if not said or ids.ndim != 2:
+        raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
+    last.outputs = said[-1].outputs
+    if source is not None:  # its parts were called one by one
+        whole_call = Call(-1, "", model, None, [], last.outputs, [call for call in last.calls if call.parent is None])
+        for call in whole_call.children:
+            call.parent = whole_call
+        last.calls.insert(0, whole_call)
+    whole = subject.forward(subject.batch.with_({name: subject.placed(ids)}))
     return ends_alike(subject, whole, last, ids.shape[1], np.ones(len(ids), bool))
 
 

@@ -1,6 +1,7 @@
 """Future leak: in a causal model nothing before a position may change, not by a bit, when the token there does."""
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,12 +10,13 @@ from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.compare import along, before, real, same
 from badak.inspect.audit.graph import Ran, mixers
-from badak.inspect.audit.kind import UNKNOWN, part_of
+from badak.inspect.audit.kind import SHIFTED, UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, Clean, begins, but_totals, judged
+from badak.inspect.audit.padding import pad_ids
 from badak.inspect.audit.probes.laid_out import other_layout
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
-from badak.nn.recurrent import RNNBase
+from badak.nn.recurrent import RNNBase, RNNCellBase
 
 
 class FutureLeak:
@@ -141,16 +143,38 @@ def labels_read(subject: Subject) -> list[Finding]:
 
 def not_hidden(subject: Subject) -> list[Finding]:
     """Words to fill in, some of a text that goes both ways, each of which is read at its own place."""
-    asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
-    for labels in asked if subject.kind.kind == "bidirectional" else ():
-        fine = labels.ravel() >= 0 if labels is not None and labels.dtype.kind in "iu" else np.zeros(0, bool)
-        if labels is None or fine.sum() < LEAST or 2 * fine.sum() > len(fine):
+    for labels, rows, at in asked_of_places(subject) if subject.kind.kind == "bidirectional" else ():
+        real = int(subject.rows * subject.length() - sum(mask.sum() for mask in subject.padding.values()))
+        fine = labels >= 0
+        if fine.sum() < LEAST or fine.sum() >= real:
             continue
-        read = [x.indices for x in subject.reference.lookups if x.indices.size == labels.size and subject.text_of(x.indices)]
-        if any(np.array_equal(x.ravel()[fine], labels.ravel()[fine]) for x in read):
+        read = [
+            x.indices if subject.batch.batch_axis == 0 else x.indices.T
+            for x in subject.reference.lookups
+            if subject.text_of(x.indices)
+        ]
+        whole = [x for x in read if x.shape == subject.ids(subject.kind.text).shape]
+        if any(np.array_equal(x[rows[fine], at[fine]], labels[fine]) for x in whole):
             cause = tr("each of the {} words that its loss asks for is read at its own place: none is hidden", int(fine.sum()))
             return [Finding("future", "", cause, HIDE)]
     return []
+
+
+def asked_of_places(subject: Subject) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(labels, row, place) of what losses ask for: labels of all places, or of some that were picked before."""
+    shape, axis = subject.batch.leaves[subject.kind.text].array.shape, subject.batch.batch_axis
+    answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
+    within = [(*loss.inputs[:2], whole_of(loss, shape, axis)) for loss in given_losses(subject.reference)]
+    given = [(scores, y, None) for scores, y in zip(subject.asked.scores, subject.asked.labels)]
+    for scores, labels, whole in (*within, *given):
+        if labels is not None and labels.dtype.kind in "iu" and labels.size == np.prod(shape):
+            y = labels.reshape(shape) if axis == 0 else labels.reshape(shape).T
+            rows, at = np.indices(y.shape)
+            yield y.ravel(), rows.ravel(), at.ravel()
+        elif answer is not None and subject.kind.text in subject.texts:
+            found = compared(scores, labels, answer if whole is None else whole, shape, axis)
+            if found is not None:
+                yield found
 
 
 HIDE = tr("read ids.masked_fill(chosen, MASK), and compare at the chosen places with ids")
@@ -189,7 +213,8 @@ def moved_within(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
 
 def forgotten(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
     """Whether nothing behind a token changes with it, though the model has what reads one after the other."""
-    if subject.answer is None or not (mixers(subject.reference) or any(isinstance(m, RNNBase) for m in subject.model.modules())):
+    recurrent = any(isinstance(m, RNNBase | RNNCellBase) for m in subject.model.modules())
+    if subject.answer is None or not (recurrent or mixers(subject.reference)):
         return False
     a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
     for shape, axis, first in along(a.shape, subject.places[subject.kind.text], subject.rows):
@@ -221,7 +246,7 @@ def wrong_shift(subject: Subject) -> int | None:
             if (asked := compared(scores, answers, whole, read.shape, axis)) is None:
                 continue
             labels, rows, at = asked
-            fine = labels >= 0
+            fine = (labels >= 0) & ~np.isin(labels, pad_ids(subject.model))
             if padding is not None:
                 fine &= ~padding[rows, at]
             labels, rows, at = labels[fine], rows[fine], at[fine]
@@ -235,7 +260,11 @@ def own_read(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
     """Whether labels are the text as it is, and the answer at a place changes with the token there."""
     name, text = subject.kind.text, subject.batch.leaves[subject.kind.text].array
     asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
-    if subject.answer is None or name not in subject.texts or not any(held(y, text) for y in asked):
+    ids = text if subject.batch.batch_axis == 0 else text.T
+    parts = [ids[:, : ids.shape[1] - less] for less in range(SHIFTED + 1) if ids.shape[1] - less > 1]
+    if subject.answer is None or name not in subject.texts:
+        return False
+    if not any(held(y, subject.placed(part)) for y in asked for part in parts):
         return False
     a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
     at = ((shape, axis) for shape, axis, first in along(a.shape, subject.places[name], subject.rows) if first == 0)

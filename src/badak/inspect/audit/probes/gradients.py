@@ -15,11 +15,12 @@ from badak.nn.conv import _ConvNd
 from badak.nn.embedding import Embedding
 from badak.nn.linear import Linear
 from badak.ops.along import TakeAlong
-from badak.ops.arithmetic import Add
+from badak.ops.arithmetic import Add, DivBy, Scale
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv
+from badak.ops.index import Index, Select
 from badak.ops.linear import Linear as Product
-from badak.ops.select import MaskedFill, Where
+from badak.ops.select import Dropout, MaskedFill, Where
 from badak.ops.softmax import Softmax
 from badak.tensor import Tensor
 
@@ -60,6 +61,8 @@ class NoGradient:
             or side_by_side(subject)
             or unread(subject, trainable)
             or choosing(subject)
+            or picked_twice(subject)
+            or alike_for_all(subject, trainable)
         )
 
 
@@ -107,8 +110,13 @@ STEPS = tr("let the gradient pass by it: y = x + (round(x) - x).detach()")
 
 
 def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
-    """Tables that learn as output matrices alone: what they gave of the text got no gradient."""
-    found = []
+    """Tables that learn as output matrices alone: what they gave of the text got no gradient, or they were not asked at all."""
+    found, asked = [], {id(look.table) for look in subject.reference.lookups}
+    maps = {id(m.weight): path for path, m in subject.model.named_modules() if isinstance(m, Linear)}
+    for path, module in subject.model.named_modules():
+        if isinstance(module, Embedding) and id(module.weight) in maps and id(module.weight._array) not in asked and asked:
+            cause = tr("{} is one with {}, which learns, and no text asks it for a row", path, maps[id(module.weight)])
+            found.append(Finding("gradients", path, cause, tr("ask each table for the text that it is for")))
     for look in subject.reference.lookups:
         table = next((p for p in trainable.values() if p._array is look.table), None)
         name = subject.text_of(look.indices) or next((n for n in subject.batch.leaves if reads(look, n, subject.batch)), None)
@@ -135,6 +143,53 @@ def side_by_side(subject: Subject) -> list[Finding]:
             cause = tr("what has shape {} is put next to itself: {} comes of it", twice[0].shape, run.output.shape)
             return [Finding("gradients", run.path, cause, tr("look at the indices of what is joined: two parts, each once"))]
     return []
+
+
+def picked_twice(subject: Subject) -> list[Finding]:
+    """A sum of one part of something with the same part again, each picked by an index of its own."""
+    for run in subject.reference.runs:
+        both = run.sources[:2]
+        if run.op is not Add or len(both) < 2 or both[0] is None or both[1] is None or both[0] is both[1]:
+            continue
+        one, two = both
+        if one.op is two.op and one.op in (Select, Index) and one.live and one.reads and one.sources[0] is two.sources[0]:
+            if one.output.shape == two.output.shape and np.ptp(one.output) > 0 and np.array_equal(one.output, two.output):
+                cause = tr("a part of shape {} is added to itself", one.output.shape)
+                return [Finding("gradients", run.path, cause, tr("look at the indices of what is joined: two parts, each once"))]
+    return []
+
+
+def alike_for_all(subject: Subject, trainable: dict) -> list[Finding]:
+    """What is made of a text and added to all that a softmax weighs alike, with nothing but sums and maps behind it: it changes no
+    weight."""
+    for softmax in subject.reference.runs:
+        run = softmax.sources[0] if softmax.op is Softmax and softmax.reads else None
+        at = softmax.attributes.get("dim", -1) % softmax.output.ndim if run is not None else 0
+        n = softmax.output.shape[at] if run is not None else 0
+        while run is not None and n > 2:
+            if run.op is Add:
+                behind = run.output.ndim - at
+                for x, made in zip(run.inputs[:2], run.sources[:2]):
+                    alike = x is not None and x.size > 1 and (behind > x.ndim or not np.ptp(x, axis=-behind).any())
+                    if alike and made is not None and made.live and made.reads:
+                        maps = (each for each in reversed(made.inside()) if each.op is Product and each.parameters[1] in trainable)
+                        if (first := next(maps, None)) is not None:
+                            cause = tr(
+                                "what {} gives is added to all {} that a softmax weighs alike: it changes nothing", first.path, n
+                            )
+                            return [Finding("gradients", first.path, cause, SHIFTS)]
+            scored = run.op is Product and run.parameters[:1] == [None] and at < run.output.ndim - 1
+            reading = [source for source in run.sources if source is not None and source.reads]
+            last, run = run, next((each for each in reading if n in each.output.shape), None)
+            if run is None or not (scored or last.moves or last.op in (Add, *PASSES)):
+                break
+            if last.moves and (at >= run.output.ndim or run.output.shape[at] != n):
+                at = run.output.shape.index(n)
+    return []
+
+
+SHIFTS = tr("put a nonlinearity between the sum and the map that scores it: v(tanh(w1(keys) + w2(query)))")
+PASSES = (Scale, DivBy, MaskedFill, Where, Dropout)
 
 
 def unread(subject: Subject, trainable: dict) -> list[Finding]:

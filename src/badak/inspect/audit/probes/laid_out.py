@@ -79,4 +79,9 @@ def labels_laid(labels: np.ndarray, subject: Subject, rows: bool) -> str:
         given = x.size == labels.size and np.array_equal(x.ravel(), labels)
         if given or name in subject.texts and one_further(labels, x, 0 if rows else 1):
             return name
+    for mask in subject.padding.values():  # labels that do not count where a text is padding
+        ignored = labels < 0
+        if mask.size == labels.size and ignored.any() and min(mask.shape) > 1:
+            if np.array_equal(ignored, (mask if rows else mask.T).ravel()) and not np.array_equal(mask.ravel(), mask.T.ravel()):
+                return tr("the places of a text")
     return ""

@@ -13,7 +13,7 @@ from badak.inspect.audit.compare import along, batches, change, kept
 from badak.inspect.audit.graph import HIDDEN, Graph, Mixer, Ran, mixers, scores_of
 from badak.inspect.audit.localize import begins, match
 from badak.inspect.audit.probes.batch import circle, leak
-from badak.inspect.audit.probes.positions import idle_table
+from badak.inspect.audit.probes.positions import distances_unread, idle_table
 from badak.inspect.audit.probes.rotary import turns
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
@@ -436,6 +436,8 @@ def where_positions_are_lost(subject: Subject, text: str) -> str:
     for call in graph.calls:
         if call.index not in others and "pos" in call.path.lower().rpartition(".")[2].replace("post", ""):
             return call.path
+    if unread := distances_unread(subject):
+        return unread
     tables = [x.path for x in graph.lookups if subject.text_of(x.indices) == text]
     path, called = tables[0].rpartition(".")[0] if tables else "", {call.path for call in subject.reference.calls}
     while path not in called and path:

@@ -74,13 +74,13 @@ def patches(graph: Graph) -> Iterator[Finding]:
 
 
 def torn(graph: Graph) -> Iterator[Finding]:
-    """A view that takes one axis for another: pictures (B, C, H, W) as (B, N, C P P) whose vectors are no patches, and (B, T, C) as
-    (B, C, T), whatever reads it then."""
+    """A view that takes one axis for another: pictures (B, C, H, W) as (B, N, C P P) whose vectors are no patches, and (..., T, C)
+    as (..., C, T), whatever reads it then."""
     pictures = {call.inputs[0].shape for call in graph.calls[:1] if call.inputs and call.inputs[0].ndim == 4}
     known: set[int] = set()
     for reader in graph.runs:
         for y, run in zip(reader.inputs, reader.sources):
-            if reader.moves or run is None or y is None or y.ndim != 3 or not run.reads or run.number in known:
+            if reader.moves or run is None or y is None or y.ndim not in (3, 4) or not run.reads or run.number in known:
                 continue
             way = moved_by(run)
             if not way:
@@ -88,11 +88,11 @@ def torn(graph: Graph) -> Iterator[Finding]:
             known.add(run.number)
             x = way[0][0].inputs[0]
             assert x is not None
-            if x.shape in pictures and cut_wrongly(way, x.shape, y.shape):
+            if y.ndim == 3 and x.shape in pictures and cut_wrongly(way, x.shape, y.shape):
                 cause = tr("what has shape {} is viewed as {}: its vectors are of no patches", x.shape, y.shape)
                 yield Finding("heads", way[-1][0].path, cause, PATCHES)
-            elif turned_by_view(x, y, reader):
-                cause = tr("what has shape {} is viewed as {}: places become channels", x.shape, y.shape)
+            elif (x := next((z for z in (each.inputs[0] for each, _ in way) if turned_by_view(z, y, reader)), None)) is not None:
+                cause = tr("what has shape {} is viewed as {}: one axis is taken for the other", x.shape, y.shape)
                 yield Finding("heads", way[-1][0].path, cause, TURNED)
 
 
@@ -127,11 +127,12 @@ def cut_wrongly(way: list[tuple[Ran, int]], picture: tuple[int, ...], shape: tup
 
 
 def turned_by_view(x: np.ndarray, y: np.ndarray, reader: Ran) -> bool:
-    """Whether (B, T, C) is read as (B, C, T), its numbers in the order in which they were; where one length is several of the
+    """Whether (..., T, C) is read as (..., C, T), its numbers in the order in which they were; where one length is several of the
     other, as when patches are put together, a convolution alone tells."""
-    if x.ndim != 3 or y.shape != (len(x), x.shape[2], x.shape[1]) or x.shape[1] == x.shape[2] or min(x.shape[1:]) < 2:
+    T, C = x.shape[-2:] if x.ndim > 2 else (0, 0)
+    if y.shape != (*x.shape[:-2], C, T) or T == C or min(T, C) < 2:
         return False
-    several = max(x.shape[1:]) % min(x.shape[1:]) == 0 and reader.op is not Conv
+    several = max(T, C) % min(T, C) == 0 and reader.op is not Conv
     return not several and np.array_equal(x.ravel(), y.ravel())
 
 

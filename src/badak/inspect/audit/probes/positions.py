@@ -150,6 +150,12 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
         rows = run.inputs[0].shape[0] if square else 0  # type: ignore[union-attr]
         if square and not run.reads and np.ptp(key) == 0 and rows > 2:  # type: ignore[arg-type]
             return run.path, tr("its {} rows are asked for row {} alone, of each two places", rows, key.flat[0])  # type: ignore[union-attr]
+    for name, p in model.named_parameters():
+        grad = None if p.grad is None or p.dim() < 2 else p.grad.to_dense()._array.reshape(-1, p.shape[-1])
+        if grad is None or len(grad) < 3 or not NAMED.search(name.rpartition(".")[2]):
+            continue
+        if np.any(grad, axis=1).sum() == 1 and not any(look.table is p._array for look in graph.lookups):
+            return name.rpartition(".")[0], tr("{} has {} rows for positions, and {} of them are read", name, len(grad), 1)
     if "gradients" in subject.found:  # a part of the model may not have been called at all
         return None
     if unread := mask_unread(subject):
@@ -190,6 +196,20 @@ def mask_unread(subject: Subject) -> tuple[str, str] | None:
 
 HIDES = -50.0  # what is added to a score that is hidden is less
 NAMED = re.compile(r"(^|_)(pos|position|positions|positional|pe|wpe)(_|$)")
+
+
+def distances_unread(subject: Subject) -> str:
+    """The module that keeps numbers named for distances or angles, such as slopes, that nothing reads; "" where there is none."""
+    graph, called = subject.reference, {call.path for call in subject.reference.calls}
+    for path, module in subject.model.named_modules():
+        held = {**module._buffers, **{n: x for n, x in vars(module).items() if isinstance(x, Tensor)}}
+        for name, x in held.items() if path in called else ():
+            if x is not None and x.is_floating_point() and DISTANCES.search(name) and not most_read(graph, x._array, ""):
+                return path
+    return ""
+
+
+DISTANCES = re.compile(r"(^|_)(slopes?|alibi|inv_freq|freqs?(_cis)?|rope|rotary|cos|sin|pos|position|positional|pe)(_|$)")
 
 
 def most_read(graph: Graph, table: np.ndarray, name: str) -> int:
