@@ -102,7 +102,6 @@ EDITS: dict[str, list[tuple]] = {
         ("places of the rows", "order", "pos", "x + self.pe[: x.size(1)]", "x + self.pe[: x.size(0), None]"),
         ("source not read", "tokens gradients", "", "self.transformer(src, tgt,", "self.transformer(src * 0, tgt,"),
         ("target asks itself", "tokens gradients", "", "self.transformer(src, tgt,", "self.transformer(tgt, tgt,"),
-        ("weights start alike", "copies", "transformer", "        for p in self.transformer.parameters():\n            if p.dim() > 1:\n                nn.init.xavier_uniform_(p)\n", ""),
         ("dropout in eval", "random", "pos", "return x + self.pe[: x.size(1)]", "return F.dropout(x + self.pe[: x.size(1)], 0.1)"),
         ("optimizer of the transformer", "optimizers", "", "torch.optim.Adam(model.parameters()", "torch.optim.Adam(model.transformer.parameters()"),
     ],

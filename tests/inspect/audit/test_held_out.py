@@ -62,6 +62,11 @@ KNOWN = {  # not found
     ("seqrec", "positives are the items"),
     ("showtell", "state from the beginning"),  # the attention tells of what came before
     ("postagger", "letters not packed"),  # ids with three axes, whose padding is zeros
+    ("demand", "today's value read"),  # its scale tells of the whole series
+    ("demand", "value left out"),
+    ("demand", "rows for days"),  # said to be positions along the batch
+    ("crftagger", "summed over the rows"),  # a loss alone, one number for all rows
+    ("crftagger", "tags of the next row"),
 }
 MISSED_ONCE = [
     ("annotated", "source's padding in the encoder"),  # texts with vocabularies of their own
@@ -282,6 +287,14 @@ MISSED_ONCE = [
     ("spectrotrans", "time for frequency by reshape"),  # of a picture with one channel
     ("spectrotrans", "one place for all"),  # patches that overlap
     ("spectrotrans", "second token not read"),
+    ("lensgpt", "no scale"),  # rows of a bare parameter are a table
+    ("lensgpt", "residual of the start"),
+    ("lensgpt", "no nonlinearity"),  # maps by einsum
+    ("sublayers", "words not hidden"),  # labels with an id that is ignored
+    ("demand", "same shop for all"),  # a number of each row
+    ("crftagger", "padding in the paths"),  # a loss of its own
+    ("crftagger", "last place for the last word"),
+    ("crftagger", "emissions detached"),
 ]
 ALARMED_ONCE = [  # sound ones of which something was said
     "packedmlm",  # places that are not the same in each row
@@ -295,6 +308,7 @@ ALARMED_ONCE = [  # sound ones of which something was said
     "namegru",  # a number for each row next to a text with time first
     "poetlstm",  # a state for each row
     "luongchat",  # rows that must get shorter
+    "lensgpt",  # keys to which zeros are added alike
 ]
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 

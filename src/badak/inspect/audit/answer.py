@@ -45,6 +45,12 @@ def losses_in(graph: Graph) -> list[Ran]:
     return [run for run in graph.runs if run.op in (CrossEntropy, NLL, MSE) and len(run.inputs) > 1 and run.inputs[1] is not None]
 
 
+def counted(labels: np.ndarray, attributes: dict[str, Any]) -> np.ndarray:
+    """Labels with -100 for those that a loss is told to ignore."""
+    ignored = attributes.get("ignore_index", -100)
+    return np.where(labels == ignored, -100, labels) if labels.dtype.kind == "i" and ignored >= 0 else labels
+
+
 def given_losses(graph: Graph) -> list[Ran]:
     """Those that a model gives, alone or in a sum."""
     made = [graph.maker(x._array) for x in tensors_in(graph.result) if x.dim() == 0]
@@ -70,7 +76,7 @@ class Losses(Observer):
             self._softmaxes[id(outputs[0]._array)] = outputs[0], laid
         y = others[0] if others else None
         if op in (CrossEntropy, NLL, MSE) and y is not None:
-            self._compared(x, y, 1, x if op is NLL else None)
+            self._compared(x, counted(y, attributes), 1, x if op is NLL else None)
         elif op in (KLDiv, CrossEntropySoft):
             axis = 1 if op is CrossEntropySoft else x.ndim - 1
             labels = np.where(y.max(axis) > y.sum(axis) / 2, y.argmax(axis), -100)

@@ -17,6 +17,7 @@ from badak.ops.cast import Cast
 from badak.ops.einsum import Contract
 from badak.ops.embedding import Embedding
 from badak.ops.fourier import Fourier, InverseRealFourier, RealFourier
+from badak.ops.index import Index
 from badak.ops.matmul import MatMul
 from badak.ops.op import Op
 from badak.ops.softmax import Softmax
@@ -128,7 +129,8 @@ class Graph(Watch):
         return self._made.get(id(array), _NOBODY)[0]
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        reads = frozenset().union(*(self._told(x) for x in arrays))
+        ids = asked_for(op, attributes) if id(arrays[0]) in self._names else None  # rows of a bare parameter
+        reads = frozenset().union(*(self._told(x) for x in (*arrays, ids)))
         path = self.stack[-1].path if self.stack else ""
         self._note(path, op, arrays, attributes, reads)
         made = [_NOBODY if x is None else self._made.get(id(x), _NOBODY) for x in arrays]
@@ -166,6 +168,8 @@ class Graph(Watch):
             ids = next(x for x in arrays if x is not None and x.dtype.kind in "iu")
             table = next(x for x in arrays if x is not None and x.dtype.kind not in "iu")
             self.lookups.append(Lookup(path, ids, table.shape[0], table, reads))
+        elif id(arrays[0]) in self._names and reads and (ids := asked_for(op, attributes)) is not None and arrays[0].ndim == 2:
+            self.lookups.append(Lookup(path, ids, len(arrays[0]), arrays[0], reads))
         elif op is Attention:
             self._attends(path, arrays, attributes)
         elif op is Softmax and arrays[0].ndim >= 3 and attributes.get("dim", -1) in (-1, arrays[0].ndim - 1):
@@ -224,6 +228,13 @@ class Graph(Watch):
                 if source is not None:
                     found.setdefault(source.number, []).append(run)
         return found
+
+
+def asked_for(op: type[Op], attributes: dict[str, Any]) -> np.ndarray | None:
+    """The ids of rows that an index picks, table[ids]; None for anything else."""
+    key = attributes.get("key") if op is Index else None
+    key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    return key if isinstance(key, np.ndarray) and key.dtype.kind in "iu" else None
 
 
 def owner(x: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from badak.inspect.audit.ready import normalises_batches, put_back, rows_in, wak
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
 from badak.ops.embedding import Embedding
+from badak.ops.index import Index
 from badak.optim import Optimizer
 from badak.tensor import Tensor
 
@@ -106,7 +107,7 @@ class Subject:
             )
             answers = last.outputs if last is not None else []
         known = [*labels_in(watch), *labels]
-        words = [run.output for run in watch.runs if run.op is Embedding]
+        words = [run.output for run in watch.runs if run.op is Embedding or run.op is Index and any(run.parameters)]
         remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs), words)
         self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, *triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
@@ -130,17 +131,27 @@ class Subject:
             self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)
 
     def _reads_on(self) -> bool:
-        """Whether a model of words without attention, such as a recurrent one, goes from left to right."""
+        """Whether a model of words or of a series without attention, such as a recurrent one, goes from left to right."""
         name = self.kind.text
-        if not open_kind(self.kind, self.shown, self.batch) or name not in self.texts or self.answer is None:
+        x = self.batch.leaves[name].array
+        series = x.dtype.kind == "f" and x.ndim in (2, 3) and any(y.shape[:2] == x.shape[:2] for y in self.shown.labels)
+        if series:
+            fits = not self.kind.source and self.kind.kind != "causal" and not self.shown.attentions
+        else:
+            fits = open_kind(self.kind, self.shown, self.batch) and name in self.texts
+        if not fits or self.answer is None:
             return False
         a, t = self.reference.outputs[self.answer], self.length() // 2
-        if a.ndim < 2 or a.shape[-1] != self.vocabulary(name) or t < 2:
+        if a.ndim < 2 or t < 2 or not series and a.shape[-1] != self.vocabulary(name):
             return False
-        where = np.zeros(self.ids(name).shape, bool)
-        where[:, t] = True
+        if series:
+            other = self.other_values(name, (slice(None), t) if self.batch.batch_axis == 0 else (t,))
+        else:
+            where = np.zeros(self.ids(name).shape, bool)
+            where[:, t] = True
+            other = self.other_tokens(name, where)
         try:
-            b = self.forward(self.batch.with_({name: self.other_tokens(name, where)})).outputs[self.answer]
+            b = self.forward(self.batch.with_({name: other})).outputs[self.answer]
         except NotApplicable:
             return False
         for shape, axis, first in along(a.shape, self.places[name], self.rows):

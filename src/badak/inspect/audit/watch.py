@@ -13,6 +13,7 @@ from badak.core.events import Observer
 from badak.core.tracing import Recorder
 from badak.nn import Module, Parameter
 from badak.ops.embedding import Embedding
+from badak.ops.index import Index
 from badak.tensor import Tensor
 
 
@@ -93,6 +94,15 @@ class BackWatch(Observer):
     def on_backward(self, node, dys, dxs) -> None:
         if node.op is Embedding and node.saved is not None and dys[0] is not None:
             self.tables.append((node.saved.ids, dys[0].copy()))
+        key = node.saved.key if node.op is Index and node.saved is not None and dys[0] is not None else ()
+        if (
+            isinstance(key, tuple)
+            and len(key) == 1
+            and isinstance(key[0], np.ndarray)
+            and key[0].dtype.kind in "iu"
+            and key[0].ndim > 1
+        ):
+            self.tables.append((key[0], dys[0].copy()))  # rows of a bare parameter
 
 
 def arrays_of(value: Any) -> list[np.ndarray]:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.answer import given_losses
+from badak.inspect.audit.answer import counted, given_losses
 from badak.inspect.audit.compare import along, before, real, same
 from badak.inspect.audit.graph import Ran, mixers
 from badak.inspect.audit.kind import SHIFTED, UNKNOWN, part_of
@@ -164,7 +164,7 @@ def asked_of_places(subject: Subject) -> Iterator[tuple[np.ndarray, np.ndarray, 
     """(labels, row, place) of what losses ask for: labels of all places, or of some that were picked before."""
     shape, axis = subject.batch.leaves[subject.kind.text].array.shape, subject.batch.batch_axis
     answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
-    within = [(*loss.inputs[:2], whole_of(loss, shape, axis)) for loss in given_losses(subject.reference)]
+    within = [(loss.inputs[0], labels_of(loss), whole_of(loss, shape, axis)) for loss in given_losses(subject.reference)]
     given = [(scores, y, None) for scores, y in zip(subject.asked.scores, subject.asked.labels)]
     for scores, labels, whole in (*within, *given):
         if labels is not None and labels.dtype.kind in "iu" and labels.size == np.prod(shape):
@@ -237,7 +237,7 @@ def wrong_shift(subject: Subject) -> int | None:
         if len(read) != subject.rows == read.shape[1]:  # a model may turn its text before it reads it
             read = read.T
         padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
-        within = [(*loss.inputs[:2], whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
+        within = [(loss.inputs[0], labels_of(loss), whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
         given = [
             (scores, y, subject.reference.outputs[subject.answer or 0])
             for scores, y in zip(subject.asked.scores, subject.asked.labels)
@@ -275,7 +275,8 @@ def series_read(subject: Subject) -> bool:
     """Whether a loss compares what is made of a series of numbers with these numbers as they are."""
     x = subject.batch.leaves[subject.kind.text].array
     asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
-    alike = [y for y in asked if y is not None and y.dtype.kind == x.dtype.kind == "f" and y.ndim == x.ndim == 3]
+    alike = [y for y in asked if y is not None and y.dtype.kind == x.dtype.kind == "f" and y.ndim == x.ndim in (2, 3)]
+    alike = [y for y in alike if x.ndim == 3 or y.shape == x.shape]
     return any(y.shape[:2] == x.shape[:2] and np.array_equal(y, x[..., : y.shape[-1]]) for y in alike)
 
 
@@ -288,6 +289,11 @@ def agrees(read: np.ndarray, labels: np.ndarray, rows: np.ndarray, at: np.ndarra
     """Whether labels are what is read so many places further, but for an end that was moved otherwise."""
     known = (at + shift >= 0) & (at + shift < read.shape[1])
     return bool(known.any()) and float((read[rows[known], at[known] + shift] == labels[known]).mean()) > MOST
+
+
+def labels_of(loss: Ran) -> np.ndarray:
+    """What a loss within a model compares with, -100 where it does not."""
+    return counted(loss.inputs[1], loss.attributes)  # type: ignore[arg-type]
 
 
 def asked_in(subject: Subject, loss: Ran, shape: tuple) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

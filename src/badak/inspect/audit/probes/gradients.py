@@ -179,7 +179,9 @@ def alike_for_all(subject: Subject, trainable: dict) -> list[Finding]:
                             )
                             return [Finding("gradients", first.path, cause, SHIFTS)]
             scored = run.op is Product and run.parameters[:1] == [None] and at < run.output.ndim - 1
-            reading = [source for source in run.sources if source is not None and source.reads]
+            reading = [each for each in run.sources if each is not None and each.reads and each.output.dtype.kind == "f"]
+            if run.op is Where and len(reading) > 1:  # as of a leaky nonlinearity
+                break
             last, run = run, next((each for each in reading if n in each.output.shape), None)
             if run is None or not (scored or last.moves or last.op in (Add, *PASSES)):
                 break
@@ -392,7 +394,7 @@ def but_steps(subject: Subject, outputs: list[Tensor]) -> list[Tensor]:
     trained, and a memory that is given with them teaches nothing."""
     graph, text = subject.reference, subject.kind.text
     made = [graph.maker(x._array) for x in tensors_in(graph.result)]
-    asked = [run for run in made if run is not None and run.output.ndim == 0 and given_losses(graph)]
+    asked = [run for run in made if run is not None and run.output.ndim == 0 and run.live and (given_losses(graph) or run.reads)]
     if not asked and subject.kind.source and (sink := subject.sink()) is not None:
         asked = [sink]
     last = {run.number for run in asked}

@@ -46,7 +46,7 @@ class PaddingLeak:
         found = found or self.beside(subject, masks)
         if found or subject.leaks_rows or rows_apart(subject):
             return found
-        return self.other_amount(subject, masks) or self.of_series(subject) or []
+        return self.other_amount(subject, masks) or self.of_series(subject) or in_total(subject, masks)
 
     def of_series(self, subject: Subject) -> list[Finding] | None:
         """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
@@ -156,6 +156,43 @@ class PaddingLeak:
                 new.append(b)
         less = max(before - now for before, now in lengths.items())
         return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
+
+
+def in_total(subject: Subject, masks: dict) -> list[Finding]:
+    """A loss that a model gives, as one number, and that changes with one more place of padding in each row."""
+    totals = [i for i, y in enumerate(subject.reference.outputs) if y.ndim == 0 and y.dtype.kind == "f" and np.isfinite(y)]
+    longer: dict[str, np.ndarray] = {}
+    for name, leaf in subject.batch.leaves.items():
+        x, mask = leaf.array, masks.get(name, next(iter(masks.values())))
+        if x.ndim and mask.shape[1] in x.shape[1:]:
+            filled = np.unique(x[mask]) if x.shape == mask.shape else np.zeros(0)
+            if len(filled) != 1:
+                return []
+            longer[name] = np.concatenate([x, np.full((len(x), 1), filled[0], x.dtype)], axis=1)
+    if not totals or subject.batch.batch_axis or subject.texts != [*masks] or not longer:
+        return []
+    try:
+        watch = subject.forward(subject.batch.with_(longer))
+    except NotApplicable:
+        return []
+    moved = [change(subject.reference.outputs[i], watch.outputs[i]) for i in totals if i < len(watch.outputs)]
+    if max(moved, default=0.0) < LEAST:
+        return []
+    twins = match(subject.reference.calls, watch.calls)
+    both = [
+        (call, twins[call.index]) for call in sorted(subject.reference.calls, key=lambda each: each.ended) if call.index in twins
+    ]
+    differs = (
+        call.path
+        for call, twin in both
+        if any(a.shape == b.shape and change(a, b) > LEAST for a, b in zip(call.outputs, twin.outputs))
+    )
+    cause = tr("with one more place of padding in each row, the loss that it gives changes by {:.2g} of its size", max(moved))
+    fix = tr("leave padding out of the loss: ignore_index, or a mask before the mean")
+    return [Finding("padding", next(differs, ""), cause, fix, {"largest change": max(moved)})]
+
+
+LEAST = 2e-4  # of a loss
 
 
 def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:

@@ -21,6 +21,7 @@ from badak.ops.activation import GELU, ReLU, SiLU
 from badak.ops.arithmetic import Add, Mul
 from badak.ops.conv import Conv
 from badak.ops.embedding import Embedding
+from badak.ops.index import Index
 from badak.ops.linear import AddMM, Linear
 from badak.ops.select import Dropout
 from badak.ops.softmax import Softmax
@@ -123,7 +124,8 @@ def roots_of(subject: Subject, graph: Graph) -> set[int]:
     sizes = {subject.vocabulary(name) for name in subject.texts}
     if not subject.texts:  # ids with three axes, as of several choices
         sizes = {max((look.vocabulary for look in graph.lookups if look.reads & names), default=0)}
-    return found | {run.number for run in graph.runs if run.op is Embedding and run.reads & names and table(run) in sizes}
+    asked = (run for run in graph.runs if run.op is Embedding or run.op is Index and any(run.parameters))
+    return found | {run.number for run in asked if run.reads & names and table(run) in sizes}
 
 
 def stream_of(graph: Graph, part: Part) -> set[int]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import Ran, through
+from badak.inspect.audit.graph import PRODUCTS, Ran, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
-from badak.ops.arithmetic import DivBy, Scale
+from badak.ops.arithmetic import Add, DivBy, Scale
 from badak.ops.linear import AddMM, Linear
 from badak.ops.select import Dropout
 
@@ -29,7 +29,7 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
     graph = subject.reference
     consumers = graph.consumers()
     for run in graph.runs:
-        first = before(run) if run.op in MAPS and any(run.parameters) else None
+        first = before(run) if maps(run) else None
         if first is None or readers(first, consumers) != 1:
             continue
         given, hidden, made = (x.shape[-1] for x in (first.inputs[x_of(first)], first.output, run.output))  # type: ignore[union-attr]
@@ -38,6 +38,12 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
             cause = tr("{} numbers become {} and these {}, by two maps in a row: together they are one, of rank {}", given, hidden,
                        made, min(given, made))  # fmt: skip
             yield Finding("straight", run.path, cause, FIX, {"hidden": hidden})
+
+
+def maps(run: Ran) -> bool:
+    """Whether it is a product with a matrix that is a parameter."""
+    matrix = next((x for x, name in zip(run.inputs, run.parameters) if name and x is not None), None)
+    return run.op in MAPS and matrix is not None or run.op in PRODUCTS and matrix is not None and matrix.ndim == 2
 
 
 def beside(one: str, other: str) -> bool:
@@ -58,10 +64,10 @@ def x_of(run: Ran) -> int:
 def before(run: Ran) -> Ran | None:
     """The map that made what this one reads; None where something else did."""
     made = run.sources[x_of(run)]
-    while made is not None and (made.moves or made.op in (Dropout, Scale, DivBy)):
+    while made is not None and (made.moves or made.op in (Dropout, Scale, DivBy) or made.op is Add and any(made.parameters)):
         same = made.inputs[0] is not None and made.inputs[0].shape[-1] == made.output.shape[-1]
         made = through(made.sources[0]) if same else None
-    return made if made is not None and made.op in MAPS and any(made.parameters) else None
+    return made if made is not None and maps(made) else None
 
 
 def readers(run: Ran, consumers: dict[int, list[Ran]]) -> int:
