@@ -69,24 +69,23 @@ class Losses(Observer):
         self._softmaxes: dict[int, tuple[Any, np.ndarray]] = {}  # what one made, or its logarithm, and what it was made of
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        x, *others = arrays
+        x, y = arrays[0], arrays[1] if len(arrays) > 1 else None
         if op in (Softmax, LogSoftmax) or id(x) in self._softmaxes and (op.view or op.__name__ in _KEPT):
             before = self._softmaxes[id(x)][1] if id(x) in self._softmaxes else x
             laid = before.reshape(outputs[0].shape) if before.size == outputs[0]._array.size else before
             self._softmaxes[id(outputs[0]._array)] = outputs[0], laid
-        y = others[0] if others else None
         if op in (CrossEntropy, NLL, MSE) and y is not None:
             self._compared(x, counted(y, attributes), 1, x if op is NLL else None)
-        elif op in (KLDiv, CrossEntropySoft):
+        elif op in (KLDiv, CrossEntropySoft) and y is not None:
             axis = 1 if op is CrossEntropySoft else x.ndim - 1
             labels = np.where(y.max(axis) > y.sum(axis) / 2, y.argmax(axis), -100)
             self._compared(np.moveaxis(x, axis, 1), labels, axis, x if op is KLDiv else None)
-        elif op in (Gather, TakeAlong) and y.dtype.kind in "iu":
+        elif op in (Gather, TakeAlong) and y is not None and y.dtype.kind in "iu":
             axis = attributes["dim"] % x.ndim
             if y.shape == (*x.shape[:axis], 1, *x.shape[axis + 1 :]):
                 self._compared(np.moveaxis(x, axis, 1), y.squeeze(axis), axis, x)
-        elif op is Index and x.ndim == 2 and (labels := picked(attributes["key"], len(x))) is not None:
-            self._compared(x, labels, 1, x)
+        elif op is Index and x.ndim == 2 and (which := picked(attributes["key"], len(x))) is not None:
+            self._compared(x, which, 1, x)
         elif op is Sub and y is not None and x.shape == y.shape and x.ndim > 1 and x.dtype.kind == y.dtype.kind == "f":
             self._compared(x, y, 1)
             self._compared(y, x, 1)

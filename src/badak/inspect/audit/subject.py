@@ -123,10 +123,10 @@ class Subject:
             self.padding, self.padding_how = find_padding(self.model, self.batch, self.texts, pad, watch)
         self.places = {name: self._places(name) for name in {*self.texts, self.kind.text}}
         if self.kind.text in self.texts and self.answer is not None:  # answers that are as many as a text without its last token
-            known, length = self.places[self.kind.text], self.length()
+            places, length = self.places[self.kind.text], self.length()
             for n in watch.outputs[self.answer].shape[:2]:
                 if 0 < length - n <= SHIFTED and n != self.rows:
-                    known.others.setdefault(n, 0)
+                    places.others.setdefault(n, 0)
         if said is None and self._reads_on():
             self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)
 

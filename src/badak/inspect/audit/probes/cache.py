@@ -221,7 +221,8 @@ def written(subject: Subject) -> list[Finding]:
         answers = sink.path if (sink := subject.sink()) is not None else ""
         if not reader or not answers:
             raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
-    with as_it_was(model), no_grad(), Writing(model, reader, None if source is None else text) as watch:
+    watch = Writing(model, reader, None if source is None else text)
+    with as_it_was(model), no_grad(), watch:
         try:
             write(Tensor._of(text.copy()), **({number: count} if number else {}))
         except Reread:

@@ -148,10 +148,9 @@ def side_by_side(subject: Subject) -> list[Finding]:
 def picked_twice(subject: Subject) -> list[Finding]:
     """A sum of one part of something with the same part again, each picked by an index of its own."""
     for run in subject.reference.runs:
-        both = run.sources[:2]
-        if run.op is not Add or len(both) < 2 or both[0] is None or both[1] is None or both[0] is both[1]:
+        one, two = run.sources[:2] if run.op is Add else (None, None)
+        if one is None or two is None or one is two:
             continue
-        one, two = both
         if one.op is two.op and one.op in (Select, Index) and one.live and one.reads and one.sources[0] is two.sources[0]:
             if one.output.shape == two.output.shape and np.ptp(one.output) > 0 and np.array_equal(one.output, two.output):
                 cause = tr("a part of shape {} is added to itself", one.output.shape)

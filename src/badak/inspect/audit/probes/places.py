@@ -91,7 +91,9 @@ def torn(graph: Graph) -> Iterator[Finding]:
             if y.ndim == 3 and x.shape in pictures and cut_wrongly(way, x.shape, y.shape):
                 cause = tr("what has shape {} is viewed as {}: its vectors are of no patches", x.shape, y.shape)
                 yield Finding("heads", way[-1][0].path, cause, PATCHES)
-            elif (x := next((z for z in (each.inputs[0] for each, _ in way) if turned_by_view(z, y, reader)), None)) is not None:
+            elif (
+                x := next((z for each, _ in way if (z := each.inputs[0]) is not None and turned_by_view(z, y, reader)), None)
+            ) is not None:
                 cause = tr("what has shape {} is viewed as {}: one axis is taken for the other", x.shape, y.shape)
                 yield Finding("heads", way[-1][0].path, cause, TURNED)
 
