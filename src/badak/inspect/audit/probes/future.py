@@ -144,9 +144,10 @@ def labels_read(subject: Subject) -> list[Finding]:
 def not_hidden(subject: Subject) -> list[Finding]:
     """Words to fill in, some of a text that goes both ways, each of which is read at its own place."""
     for labels, rows, at in asked_of_places(subject) if subject.kind.kind == "bidirectional" else ():
-        real = int(subject.rows * subject.length() - sum(mask.sum() for mask in subject.padding.values()))
-        fine = labels >= 0
-        if fine.sum() < LEAST or fine.sum() >= real:
+        fine = (labels >= 0) & ~np.isin(labels, pad_ids(subject.model))
+        asked = np.zeros(subject.ids(subject.kind.text).shape, bool)
+        asked[rows[fine], at[fine]] = True
+        if fine.sum() < LEAST or all_asked(subject, asked):
             continue
         read = [
             x.indices if subject.batch.batch_axis == 0 else x.indices.T
@@ -158,6 +159,14 @@ def not_hidden(subject: Subject) -> list[Finding]:
             cause = tr("each of the {} words that its loss asks for is read at its own place: none is hidden", int(fine.sum()))
             return [Finding("future", "", cause, HIDE)]
     return []
+
+
+def all_asked(subject: Subject, asked: np.ndarray) -> bool:
+    """Whether no place is left out but padding, or what a mask of the batch hides."""
+    beside = (leaf.array if subject.batch.batch_axis == 0 else leaf.array.T for leaf in subject.batch.leaves.values())
+    masks = [x == value for x in beside if x.shape == asked.shape and len(np.unique(x)) == 2 for value in np.unique(x)]
+    hides = [mask for mask in (*subject.padding.values(), *masks) if mask.shape == asked.shape]
+    return bool(asked.all()) or any((asked | mask).all() for mask in hides)
 
 
 def asked_of_places(subject: Subject) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:

@@ -13,6 +13,7 @@ from badak.ops import norm
 from badak.ops.arithmetic import Add, DivBy, Mul, Scale
 from badak.ops.conv import Conv
 from badak.ops.embedding import Embedding
+from badak.ops.index import Select
 from badak.ops.linear import AddMM, Linear
 from badak.ops.select import Dropout
 from badak.tensor import Tensor, apply
@@ -91,9 +92,9 @@ def torn(graph: Graph) -> Iterator[Finding]:
             if y.ndim == 3 and x.shape in pictures and cut_wrongly(way, x.shape, y.shape):
                 cause = tr("what has shape {} is viewed as {}: its vectors are of no patches", x.shape, y.shape)
                 yield Finding("heads", way[-1][0].path, cause, PATCHES)
-            elif (
-                x := next((z for each, _ in way if (z := each.inputs[0]) is not None and turned_by_view(z, y, reader)), None)
-            ) is not None:
+                continue
+            given = (each.inputs[0] for each, _ in way if not cut_beside(way))
+            if (x := next((z for z in given if z is not None and turned_by_view(z, y, reader)), None)) is not None:
                 cause = tr("what has shape {} is viewed as {}: one axis is taken for the other", x.shape, y.shape)
                 yield Finding("heads", way[-1][0].path, cause, TURNED)
 
@@ -126,6 +127,12 @@ def cut_wrongly(way: list[tuple[Ran, int]], picture: tuple[int, ...], shape: tup
         if channels != C or channels * rows * columns != len(vector):
             return True
     return False
+
+
+def cut_beside(way: list[tuple[Ran, int]]) -> bool:
+    """Whether what is viewed was cut right before, as where scores of distances (..., T, T + 1) are shifted."""
+    first = way[0][0].sources[0]
+    return first is not None and first.op is Select and first.output.ndim == 4
 
 
 def turned_by_view(x: np.ndarray, y: np.ndarray, reader: Ran) -> bool:

@@ -196,8 +196,10 @@ def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) 
     """Other numbers, or other tokens, of one input; None for masks, labels and what says more of a text."""
     if not read and x.dtype == bool and x.any() and not x.all():  # a mask that nobody looks at
         return np.logical_not(x)
-    if not read and x.dtype.kind in "iu" and x.shape == (subject.rows,) and np.ptp(x) and which.lower() not in LABEL_NAMES:
-        return np.roll(x, 1)  # what each row is, or how long
+    lengths = {n for leaf in subject.batch.leaves.values() for n in leaf.array.shape[1:]}
+    unread = not read and x.dtype.kind in "iu" and x.shape == (subject.rows,) and which.lower() not in LABEL_NAMES
+    if unread and np.ptp(x) and x.max() not in lengths:  # what each row is; how long it is may be seen by its padding
+        return np.roll(x, 1)
     if numbers_of_rows(subject, x):
         return (x + 1 + x.max() // 2) % (x.max() + 1)
     table = not subject.texts and all(leaf.array.ndim < 3 for leaf in subject.batch.leaves.values())
