@@ -13,13 +13,14 @@ from badak.core.errors import ArgumentError, BadakError, tr
 from badak.inspect.audit.answer import Losses, asked_by, labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
-from badak.inspect.audit.compare import ROUNDING, Places, along, change
+from badak.inspect.audit.compare import ROUNDING, Places, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
-from badak.inspect.audit.kind import SHIFTED, Kind, Shown, kind_of, open_kind, part_of, texts_of
+from badak.inspect.audit.kind import SHIFTED, Kind, Shown, kind_of, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import held_by, remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
+from badak.inspect.audit.reading import NotApplicable, reads_on
 from badak.inspect.audit.ready import normalises_batches, put_back, rows_in, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
@@ -27,14 +28,6 @@ from badak.ops.embedding import Embedding
 from badak.ops.index import Index
 from badak.optim import Optimizer
 from badak.tensor import Tensor
-
-
-class NotApplicable(Exception):
-    """A probe does not apply; says why. moot: there is nothing to ask; else the question is open."""
-
-    def __init__(self, why: str, moot: bool = False):
-        super().__init__(why)
-        self.moot = moot
 
 
 class Neighbours(NamedTuple):
@@ -127,39 +120,8 @@ class Subject:
             for n in watch.outputs[self.answer].shape[:2]:
                 if 0 < length - n <= SHIFTED and n != self.rows:
                     places.others.setdefault(n, 0)
-        if said is None and self._reads_on():
+        if said is None and reads_on(self):
             self.kind = Kind("causal", tr("a token changes what it answers behind it, and nothing before it"), self.kind.text)
-
-    def _reads_on(self) -> bool:
-        """Whether a model of words or of a series without attention, such as a recurrent one, goes from left to right."""
-        name = self.kind.text
-        x = self.batch.leaves[name].array
-        series = x.dtype.kind == "f" and x.ndim in (2, 3) and any(y.shape[:2] == x.shape[:2] for y in self.shown.labels)
-        if series:
-            fits = not self.kind.source and self.kind.kind != "causal" and not self.shown.attentions
-        else:
-            fits = open_kind(self.kind, self.shown, self.batch) and name in self.texts
-        if not fits or self.answer is None:
-            return False
-        a, t = self.reference.outputs[self.answer], self.length() // 2
-        if a.ndim < 2 or t < 2 or not series and a.shape[-1] != self.vocabulary(name):
-            return False
-        if series:
-            other = self.other_values(name, (slice(None), t) if self.batch.batch_axis == 0 else (t,))
-        else:
-            where = np.zeros(self.ids(name).shape, bool)
-            where[:, t] = True
-            other = self.other_tokens(name, where)
-        try:
-            b = self.forward(self.batch.with_({name: other})).outputs[self.answer]
-        except NotApplicable:
-            return False
-        for shape, axis, first in along(a.shape, self.places[name], self.rows):
-            x, y = (np.moveaxis(each.reshape(shape), axis, 0) for each in (a, b))
-            early, late = change(x[: t - first], y[: t - first]), change(x[t + 1 - first :], y[t + 1 - first :])
-            if early <= self.rounding < late:
-                return True
-        return False
 
     def _places(self, name: str) -> Places:
         array = self.batch.leaves[name].array

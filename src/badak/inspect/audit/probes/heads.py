@@ -50,12 +50,8 @@ class Heads:
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
                 known.add(mixer.path)
                 found.append(each)
-        found += [
-            *channels_as_places(subject),
-            *exchanged(subject.reference),
-            *patches(subject.reference),
-            *torn(subject.reference),
-        ]
+        found += [*channels_as_places(subject), *exchanged(subject.reference), *patches(subject.reference)]
+        found += [each for each in torn(subject.reference) if each.module not in {other.module for other in found}]
         if not looked and not found:
             raise NotApplicable(tr("no two heads share keys"), moot=True)
         return found

@@ -10,18 +10,16 @@ from badak.core.errors import tr
 from badak.inspect.audit.answer import verdict
 from badak.inspect.audit.batch import Batch, counts
 from badak.inspect.audit.compare import along, batches, change, kept
-from badak.inspect.audit.graph import HIDDEN, Graph, Mixer, Ran, mixers, scores_of
+from badak.inspect.audit.graph import Graph, Mixer, mixers
 from badak.inspect.audit.localize import begins, match
 from badak.inspect.audit.probes.batch import circle, leak
+from badak.inspect.audit.probes.distances import NEARER, rewarded
 from badak.inspect.audit.probes.positions import distances_unread, idle_table
 from badak.inspect.audit.probes.rotary import turns
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
 from badak.nn.conv import Conv2d
-from badak.ops.arithmetic import Add, Sub
-from badak.ops.attention import Attention
-from badak.ops.softmax import Softmax
 
 ALIKE, SUMMED = 1e-4, 1e-5  # what another order of a sum explains is less: small weights make tokens count little
 EXPLAINS = {  # what makes another order give the same, or nearly, whatever is known of positions
@@ -339,55 +337,6 @@ def in_any_order(model: Any, name: str) -> bool:
     kind = type(model)
     words = () if kind.__module__.startswith("badak.") else (kind.__name__, kind.__doc__ or "")
     return any(SETS.search(each) for each in (*words, name))
-
-
-NEARER = tr("a bias that falls with distance: -slope * (i - j).abs()")
-
-
-def rewarded(subject: Subject) -> str:
-    """The attention whose fixed bias by distance is larger the farther back a key stands; "" where there is none."""
-    for run in subject.reference.runs:
-        scores: np.ndarray | None = None
-        if run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
-            bias, scores = added_to(run, product), run.inputs[0]
-        elif issubclass(run.op, Attention) and plain(run.sources[4], run.parameters[4]):
-            bias = scores = run.inputs[4]
-        if scores is None:
-            continue
-        hidden = np.asarray(scores <= HIDDEN)
-        T = bias.shape[-1] if bias is not None and bias.ndim > 1 else 0
-        if bias is None or T < 4 or bias.shape[-2] != T:
-            continue
-        last, seen = bias.reshape(-1, T, T)[:, -1], ~np.broadcast_to(hidden, (*hidden.shape[:-2], T, T)).reshape(-1, T, T)[0, -1]
-        steps = np.diff(last[:, seen].astype(np.float64), axis=1)
-        if steps.shape[1] > 2 and np.isfinite(steps).all() and (steps < 0).all():
-            return run.path
-    return ""
-
-
-def plain(source: Ran | None, parameter: str | None) -> bool:
-    """Whether what an operation is given is neither learned nor made of a text."""
-    return parameter is None and (source is None or not (source.live or source.reads))
-
-
-def added_to(run: Ran, product: Ran) -> np.ndarray | None:
-    """What is added to scores on their way to a softmax that is neither learned nor made of a text; None where there is nothing."""
-    total: np.ndarray | None = None
-    at = run.sources[0]
-    while at is not None and at is not product:
-        sides = [i for i, source in enumerate(at.sources) if source is not None and product in source.inside()]
-        if len(sides) != 1:
-            return None
-        other = 1 - sides[0]
-        if (
-            at.op in (Add, Sub)
-            and other < len(at.inputs)
-            and at.inputs[other] is not None
-            and plain(at.sources[other], at.parameters[other])
-        ):
-            total = (0.0 if total is None else total) + (-1.0 if at.op is Sub else 1.0) * np.asarray(at.inputs[other])
-        at = at.sources[sides[0]]
-    return total
 
 
 def never_called(subject: Subject) -> str:
