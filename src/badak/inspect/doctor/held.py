@@ -150,7 +150,7 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
     for several in (given, *inside):
         parts: list[tuple[str, ast.Subscript]] = []
         for line, name, value in several:
-            if not isinstance(value, ast.Subscript) or BY_CHANCE.search(unparse(value)):
+            if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name) and BY_CHANCE.search(unparse(value)):
                 continue
             if TRAIN.search(name) and not says_test(name):
                 parts.append((name, value))

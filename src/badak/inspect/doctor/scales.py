@@ -127,7 +127,7 @@ def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iter
         if parts is None or ASKED.match(made):
             continue
         spread = spreads.get(unparse(parts[2]), unparse(parts[2]))
-        found = re.fullmatch(r"(\w+)\.std\(\)|(?:np|torch)\.std\((\w+)\)", spread)
+        found = re.fullmatch(r"(\w+)(?:\[\w+\])?\.std\(\)|(?:np|torch)\.std\((\w+)\)", spread)
         name = (found[1] or found[2]) if found else ""
         if frames and not any(ARRAYS.search(unparse(each)) for _, own, each in given if own == name):
             continue
