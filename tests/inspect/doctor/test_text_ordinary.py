@@ -146,9 +146,7 @@ AVERAGE = "class EMA:\n    def __init__(self, model, decay):\n        self.decay
 NOISES = "alphas_cumprod = torch.cumprod({}, dim=0)\n"
 DENOISE = "a = torch.cumprod(b, 0)\ndef generate(model):\n    for t in {}:\n        x = step(model(x, t), t, x)\n"
 TIMES = "a = torch.cumprod(b, 0)\nfor x in loader:\n    t = torch.{}\n    f(model(x, t)).backward()\n"
-FORETOLD = (
-    "for x in loader:\n    noise = torch.randn(x.shape)\n    noise_pred = model(x + noise)\n    loss = F.mse_loss(noise_pred, {})\n"
-)
+FORETOLD = "for x in loader:\n    noise = torch.randn(x.shape)\n    noisy = x + noise\n    noise_pred = model(noisy)\n    loss = F.mse_loss(noise_pred, {})\n"
 NOISY = "for x in loader:\n    noisy = x + torch.randn_like(x)\n    out = model(noisy)\n    loss = mse(out, {})\n"
 JUDGED = "class D(nn.Module):\n    pass\nd = D()\na = d(made, wanted)\nb = d(made.detach(), {})\n"
 WITHIN_F = "def kd(s, t, T):\n    return F.kl_div(F.log_softmax({}, dim=1), F.softmax(t / T, dim=1))\n"
@@ -167,7 +165,12 @@ BONUS = "reward = 0\nentropies.append(dist.entropy())\nentropy = torch.stack(ent
 OVERLAPS = "class DiceLoss(nn.Module):\n    def forward(self, p, y):\n        dice = 2 * (p * y).sum() / (p.sum() + y.sum())\n        return {}dice.mean()\n"
 SHUFFLED = "class D(Dataset):\n    def __init__(self):\n        rng.shuffle(self.{})\n    def __getitem__(self, i):\n        x = self.images[i]\n        return x, self.tags[i]\n"
 COUNTED = "criterion = nn.MSELoss()\ndef test(loader):\n    total, n = 0, 0\n    for x, y in loader:\n        total += criterion(model(x), y).item(){}\n        n += {}\n    return total / n\n"
+FOCAL = "ce_of = nn.BCEWithLogitsLoss()\ndef focal_loss(p, y):\n    ce = ce_of(p, y)\n    return {}((1 - ce) ** 2 * ce).mean()\n"
+THROWN = "first = 1\nfor {} in train_loader:\n    f(model({})).backward()\n"
 CASES += [
+    ("certain", FOCAL.format("-"), FOCAL.format("")),
+    ("setting", THROWN.format("_", "first"), THROWN.format("x", "x")),
+    ("apart", BOTH.replace("return x, y, y", "return x, y, y[torch.randperm(9)]").format(""), BOTH.format(", y_b")),
     ("read", EPOCHS.format("total = 0\n", ""), EPOCHS.format("", "    total = 0\n")),
     ("read", LAST.format("="), LAST.format("+=")),
     ("setting", BESTS.format(""), BESTS.format("        best = iou\n")),
@@ -218,7 +221,7 @@ CASES += [
     ),
     ("formula", NOISES.format("betas"), NOISES.format("1 - betas")),
     ("formula", DENOISE.format("range(50)"), DENOISE.format("reversed(range(50))")),
-    ("same ids", TIMES.format("full((9,), 49)"), TIMES.format("randint(0, 50, (9,))")),
+    ("time", TIMES.format("full((9,), 49)"), TIMES.format("randint(0, 50, (9,))")),
     ("formula", FORETOLD.format("x"), FORETOLD.format("noise")),
     ("formula", NOISY.format("noisy"), NOISY.format("x")),
     ("formula", JUDGED.format("labels"), JUDGED.format("wanted")),

@@ -382,7 +382,7 @@ def one_time_for_all(tree: ast.Module) -> Iterator[Told]:
             moving = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
             if same and timed and not any(names(x) & moving for x in fill):
                 yield Told(
-                    "same ids", line.lineno, tr("{} is one time for all rows, in each step", name),
+                    "time", line.lineno, tr("{} is one time for all rows, in each step", name),
                     "torch.randint(0, T, (len(x),))",
                 )  # fmt: skip
                 return

@@ -201,6 +201,13 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
     body = [node for line in loop.body for node in walk(line)]
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
+    thrown = isinstance(first, ast.Name) and first.id == "_" and re.search(r"loader|_dl$", unparse(loop.iter), re.IGNORECASE)
+    if thrown and trains and "next(" not in unparse(loop) and isinstance(loop.target, ast.Name):
+        yield Told(
+            "setting", loop.lineno, tr("the loop over {} trains, and never reads its batch", unparse(loop.iter)),
+            tr("give the model what the loader gives"),
+        )  # fmt: skip
+        return
     if not trains or not isinstance(first, ast.Name) or first.id.startswith("_"):
         return
     read = {node.id for node in body if isinstance(node, ast.Name)}
@@ -301,8 +308,12 @@ def one_of_two_labels(tree: ast.Module) -> Iterator[Told]:
             names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
             left = next((x for x in names if x not in read and any(y in read and stem(x) == stem(y) != x for y in names)), "")
             if left and called_by is not None and unparse(called_by).rpartition(".")[2] in own:
+                mixes = next(
+                    x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == unparse(called_by).rpartition(".")[2]
+                )
+                mixed = re.search(r"randperm|permutation", unparse(mixes))
                 yield Told(
-                    "unread", line.lineno, tr("{} is computed, and nobody reads it", left),
+                    "apart" if mixed else "unread", line.lineno, tr("{} is computed, and nobody reads it", left),
                     tr("read it in the next line, or leave it out"),
                 )  # fmt: skip
                 return

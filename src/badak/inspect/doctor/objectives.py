@@ -15,7 +15,16 @@ from badak.inspect.doctor.told import Told
 
 def objectives(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
-    for rule in (rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights, ones_by_zeros):
+    for rule in (
+        rate_for_a_factor,
+        mean_and_sum,
+        one_sided,
+        made_unlikely,
+        overlap_added,
+        counts_for_weights,
+        ones_by_zeros,
+        turned_loss,
+    ):
         yield from rule(tree)
 
 
@@ -189,6 +198,28 @@ def made_unlikely(tree: ast.Module) -> Iterator[Told]:
                 yield Told(
                     "certain", value.lineno, tr("{} is the logarithm of a probability, and is made smaller", unparse(value)),
                     f"-{unparse(value)}",
+                )  # fmt: skip
+                return
+
+
+LOSS_CALL = re.compile(r"(F|nn\.functional)\.\w*(entropy|loss)")
+
+
+def turned_loss(tree: ast.Module) -> Iterator[Told]:
+    """return -((1 - p) ** gamma * ce).mean(), where ce is a loss already."""
+    losses = {name for _, name, value in assigned(tree) if re.search(r"(^|\.)\w+Loss$", unparse(getattr(value, "func", value)))}
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and is_loss(x, tree)):
+        given = {name: value for _, name, value in assigned(function)}
+        calls = {name: value for name, value in given.items() if isinstance(value, ast.Call)}
+        own = {name for name, value in calls.items() if unparse(value.func) in losses or LOSS_CALL.match(unparse(value))}
+        for end in (x for x in walk(function) if isinstance(x, ast.Return) and isinstance(x.value, ast.UnaryOp)):
+            inner = end.value.operand
+            while isinstance(inner, ast.Call) and called(inner) in ("mean", "sum") and isinstance(inner.func, ast.Attribute):
+                inner = inner.func.value
+            if isinstance(end.value.op, ast.USub) and {unparse(x) for x in factors(inner)} & own:
+                yield Told(
+                    "certain", end.lineno, tr("{} is a loss with a minus before it: the worse, the smaller", unparse(end.value)),
+                    unparse(end.value.operand),
                 )  # fmt: skip
                 return
 

@@ -30,7 +30,7 @@ class SameIds(Diagnosis):
     explains = ("BADAK-222", "BADAK-238", "BADAK-260")
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
-        yield from self.told(visit, "same ids")
+        yield from self.told(visit, "time")
         yield from self.one_number(visit)
         yield from self.one_plane(visit)
         yield from self.one_view(visit)
