@@ -32,7 +32,7 @@ def teacher_as_drawn(tree: ast.Module) -> Iterator[Told]:
     for line, name, value in assigned(tree):
         if not re.fullmatch(r"teacher(_(net|model))?", name) or called(value) not in kinds or "load" in called(value):
             continue
-        taught = re.search(rf"\b{name}\.(parameters|load_state_dict|named_parameters|state_dict)\(|load\w*\({name}\b", text)
+        taught: Any = re.search(rf"\b{name}\.(parameters|load_state_dict|named_parameters|state_dict)\(|load\w*\({name}\b", text)
         makes = unparse(functions[called(value)]) if called(value) in functions else ""
         for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
             args = [x.arg for x in functions[called(call)].args.args]
@@ -75,7 +75,7 @@ def steps_for_epochs(tree: ast.Module) -> Iterator[Told]:
             ]
             given = [x.value for x in value.keywords if x.arg in ("step_size", "T_max")] + value.args[1:2]
             long = unparse(given[0]) if given and kind != "ExponentialLR" else ""
-            few = bool(given) and isinstance(given[0], ast.Constant) and kind == "StepLR" and int(given[0].value) <= 5
+            few = kind == "StepLR" and re.fullmatch(r"[1-5]", long)
             told = re.search(r"epoch", long, re.IGNORECASE) and not re.search(r"len\(|steps|\*", long)
             if moves and (few or told):
                 yield Told(
@@ -95,7 +95,7 @@ def runs_on(tree: ast.Module) -> Iterator[Told]:
         inner = [x for line in loop.body for x in walk(line) if isinstance(x, ast.For)]
         grown = [x for one in inner for x in walk(one) if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)]
         every = [x for line in loop.body for x in walk(line)]
-        stays = {x.target.id for x in grown if isinstance(x.op, ast.Add) and COUNTED.search(unparse(x.value))}  # type: ignore[attr-defined]
+        stays = {unparse(x.target) for x in grown if isinstance(x.op, ast.Add) and COUNTED.search(unparse(x.value))}
         moved = {unparse(x.target) for x in every if isinstance(x, ast.AugAssign)}
         plain = [y for x in every if isinstance(x, ast.Assign | ast.With) for y in walk(x)]
         stays -= {x.id for x in plain if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
@@ -125,9 +125,10 @@ def stays_the_best(tree: ast.Module) -> Iterator[Told]:
     """if score > best: save(model), and best is never written: the last is kept, whatever it is worth."""
     functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
     for node in (x for x in walk(tree) if isinstance(x, ast.If) and isinstance(x.test, ast.Compare) and len(x.test.ops) == 1):
-        sides = [node.test.left, node.test.comparators[0]]
+        test: Any = node.test
+        sides = [test.left, test.comparators[0]]
         best = next((unparse(x) for x in sides if isinstance(x, ast.Name | ast.Attribute) and "best" in unparse(x).lower()), "")
-        ordered = isinstance(node.test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)
+        ordered = isinstance(test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)
         if not best or not ordered or not any(KEEPS.search(unparse(x)) for x in node.body):
             continue
         around = [x for x in walk(tree) if isinstance(x, ast.For | ast.While) and any(y is node for y in walk(x))]

@@ -64,7 +64,7 @@ def counts(tree: ast.Module) -> Iterator[Told]:
             continue
         known: dict[str, Any] = {}
         inside = {id(y) for x in walk(scope) if isinstance(x, ast.FunctionDef) and x is not scope for y in walk(x)}
-        lines = [x for x in walk(scope) if isinstance(x, ast.Assign | ast.AugAssign) and id(x) not in inside]
+        lines: list[Any] = [x for x in walk(scope) if isinstance(x, ast.Assign | ast.AugAssign) and id(x) not in inside]
         lines += [
             x for x in walk(scope) if isinstance(x, ast.Return) and id(x) not in inside and isinstance(scope, ast.FunctionDef)
         ]
@@ -213,13 +213,13 @@ class Rows:
     def __float__(self) -> Any:
         return float(self.x)
 
-    def __int__(self) -> Any:
-        return int(self.x)
+    def __int__(self) -> builtins.int:
+        return builtins.int(self.x)
 
     def __bool__(self) -> builtins.bool:
         return builtins.bool(self.x.all())
 
-    def __len__(self) -> int:
+    def __len__(self) -> builtins.int:
         return len(self.x)
 
 

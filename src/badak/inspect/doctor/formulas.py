@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
@@ -347,7 +348,13 @@ def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
         t, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
         inner = over.args[0] if isinstance(over, ast.Call) and called(over) in ("tqdm", "trange") and over.args else over
-        if called(inner) != "range" or len(inner.args) > 1 or ".backward(" in unparse(loop) or "randint" in unparse(loop):
+        if (
+            not isinstance(inner, ast.Call)
+            or called(inner) != "range"
+            or len(inner.args) > 1
+            or ".backward(" in unparse(loop)
+            or "randint" in unparse(loop)
+        ):
             continue
         moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
         timed = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and t in names(x) and moved & names(x)]
@@ -471,14 +478,14 @@ def two_temperatures(tree: ast.Module) -> Iterator[Told]:
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
         own = {name: value for _, name, value in assigned(scope)}
         for call in (x for x in walk(scope) if isinstance(x, ast.Call) and re.search(r"kl_?div", unparse(x.func), re.IGNORECASE)):
-            soft = [own.get(unparse(x), x) for x in call.args[:2]]
+            soft: list[Any] = [own.get(unparse(x), x) for x in call.args[:2]]
             if len(soft) < 2 or not all(called(x) in ("softmax", "log_softmax") for x in soft):
                 continue
-            inner = [x.args[0] if x.args and called(x.args[0]) != "Name" else x for x in soft]  # type: ignore[attr-defined]
+            inner = [x.args[0] if x.args else x for x in soft]
             inner = [
                 x.func.value
                 if isinstance(x.func, ast.Attribute) and unparse(x.func.value) not in ("F", "torch", "nn.functional")
-                else y  # type: ignore[attr-defined]
+                else y
                 for x, y in zip(soft, inner)
             ]
             ways = [

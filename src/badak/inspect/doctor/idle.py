@@ -305,7 +305,7 @@ def one_of_two_labels(tree: ast.Module) -> Iterator[Told]:
         read = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
         for line in (x for y in loop.body for x in walk(y) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
             called_by = line.value.func if isinstance(line.value, ast.Call) else None
-            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
+            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]  # type: ignore[attr-defined]
             left = next((x for x in names if x not in read and any(y in read and stem(x) == stem(y) != x for y in names)), "")
             if left and called_by is not None and unparse(called_by).rpartition(".")[2] in own:
                 mixes = next(
@@ -324,7 +324,7 @@ def one_of_two_draws(tree: ast.Module) -> Iterator[Told]:
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         read = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
         for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
-            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
+            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]  # type: ignore[attr-defined]
             left = [name for name in names if name not in read and not name.startswith("_")]
             drawn = re.search(r"\b(randint|integers|uniform|rand|random|randrange)\(", unparse(line.value))
             if drawn and left and set(names) & read:

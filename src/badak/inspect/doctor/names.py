@@ -94,7 +94,9 @@ def is_read(name: str, begun: bool = True) -> bool:
     begun: also where it is only given the weights that it begins with.
     """
     several = trees()
-    lines = [x for tree in several for x in walk(tree) if isinstance(x, ast.Expr) and not begun and BEGINS.search(unparse(x))]
+    lines: list[ast.AST] = [
+        x for tree in several for x in walk(tree) if isinstance(x, ast.Expr) and not begun and BEGINS.search(unparse(x))
+    ]
     loops = [x for tree in several for x in walk(tree) if isinstance(x, ast.For) and not begun]
     lines += [x.iter for x in loops if all(BEGINS.search(unparse(y)) for y in x.body)]
     left_out = {id(x) for line in lines for x in walk(line)}

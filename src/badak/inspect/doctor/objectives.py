@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
@@ -213,13 +214,14 @@ def turned_loss(tree: ast.Module) -> Iterator[Told]:
         calls = {name: value for name, value in given.items() if isinstance(value, ast.Call)}
         own = {name for name, value in calls.items() if unparse(value.func) in losses or LOSS_CALL.match(unparse(value))}
         for end in (x for x in walk(function) if isinstance(x, ast.Return) and isinstance(x.value, ast.UnaryOp)):
-            inner = end.value.operand
+            turned: Any = end.value
+            inner = turned.operand
             while isinstance(inner, ast.Call) and called(inner) in ("mean", "sum") and isinstance(inner.func, ast.Attribute):
                 inner = inner.func.value
-            if isinstance(end.value.op, ast.USub) and {unparse(x) for x in factors(inner)} & own:
+            if isinstance(turned.op, ast.USub) and {unparse(x) for x in factors(inner)} & own:
                 yield Told(
-                    "certain", end.lineno, tr("{} is a loss with a minus before it: the worse, the smaller", unparse(end.value)),
-                    unparse(end.value.operand),
+                    "certain", end.lineno, tr("{} is a loss with a minus before it: the worse, the smaller", unparse(turned)),
+                    unparse(turned.operand),
                 )  # fmt: skip
                 return
 

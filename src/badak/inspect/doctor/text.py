@@ -283,17 +283,7 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
     own_tests = {
         id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
     }
-    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions and len(x.args) > 2):
-        name, others = unparse(node.args[0]), [unparse(x) for x in node.args[1:]]
-        own = [re.compile(rf"^{re.escape(name)}(\[[^\]]*\])?\.{kind}\(") for kind in ("(mean|min)", "(std|max)")]
-        if says_test(name) and all(any(map(x.search, others)) for x in own):
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
-                tr("prepare both alike, once, with the mean and the spread of the training data"),
-            )  # fmt: skip
-            return
+    yield from given_by_itself(tree)
     made = [value for _, _, value in assigned(tree)]  # also by a comprehension over the parts
     for node in {id(x): x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)}.values():
         less = node.left
@@ -329,6 +319,21 @@ def augmented_test(tree: ast.Module) -> Iterator[Told]:
             "prepared", tests[0].lineno,
             tr("{} changes what the model is tested with by chance: it is another one each time", what), unparse(tests[0].args[0]),
         )  # fmt: skip
+
+
+def given_by_itself(tree: ast.Module) -> Iterator[Told]:
+    """prepared(val, val.mean(), val.std()), of a function of the program."""
+    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions and len(x.args) > 2):
+        name, others = unparse(node.args[0]), [unparse(x) for x in node.args[1:]]
+        own = [re.compile(rf"^{re.escape(name)}(\[[^\]]*\])?\.{kind}\(") for kind in ("(mean|min)", "(std|max)")]
+        if says_test(name) and all(any(map(x.search, others)) for x in own):
+            yield Told(
+                "prepared", node.lineno,
+                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
+                tr("prepare both alike, once, with the mean and the spread of the training data"),
+            )  # fmt: skip
+            return
 
 
 CODES = frozenset("factorize fit_transform get_dummies unique".split())
