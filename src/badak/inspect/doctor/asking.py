@@ -124,12 +124,12 @@ def of_the_training_alone(tree: ast.Module) -> Iterator[Told]:
         if not (any(map(says_test, parts)) and any(map(TRAIN.search, parts))):
             continue
         for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)):
-            fixed = [x for x in call.args if isinstance(x, ast.Constant) and x.value in parts]
-            if fixed and TRAIN.search(fixed[0].value) and not names_in(call) & {loop.target.id}:
+            fixed = [str(x.value) for x in call.args if isinstance(x, ast.Constant) and x.value in parts]
+            if fixed and TRAIN.search(fixed[0]) and not names_in(call) & {unparse(loop.target)}:
                 yield Told(
                     "chosen", call.lineno,
                     tr("the loop over {} takes {} each time: what is tested is what was learnt", unparse(loop.iter), unparse(call)),
-                    f"{unparse(call.func)}({loop.target.id})",
+                    f"{unparse(call.func)}({unparse(loop.target)})",
                 )  # fmt: skip
                 return
     yield from beside_what_was_held(tree)

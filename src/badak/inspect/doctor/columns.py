@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
@@ -138,7 +139,7 @@ def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
 def rows_of(table: str, size: str) -> bool:
     """Whether a number is how many rows a table has."""
     found = re.fullmatch(r"len\(([\w.]+)\)|([\w.]+)\.shape\[0\]", size)
-    return bool(found) and table.startswith(found[1] or found[2])
+    return found is not None and table.startswith(found[1] or found[2])
 
 
 def columns_in(value: ast.expr) -> int:
@@ -155,22 +156,23 @@ ASKED = re.compile(r"^(y|ys|target|targets|label|labels|future|truth)(_\w+)?$")
 
 def other_column(tree: ast.Module) -> Iterator[Told]:
     """target = series[i : i + n, 2], and what is told of errors in its own units is multiplied by std[0], or by std["load"]."""
-    columns: dict[int | str, int] = {}
+    columns: dict[int, int] = {}
     given = assigned(tree)
     for line, name, value in given:
         if ASKED.match(name):
             columns |= dict.fromkeys(fixed_columns(value), line)
-    units = {x.slice.value for x in spreads(tree)}  # type: ignore[attr-defined]
+    units = set(spreads(tree))
     if len(units) > 1:  # those that answers are told in
-        units = {x.slice.value for _, name, value in given if ANSWERS.search(name) for x in spreads(value)}
+        units = {x for _, name, value in given if ANSWERS.search(name) for x in spreads(value)}
     if len(columns) != 1 or len(units) != 1:
         return
-    (column, line), unit = *columns.items(), next(iter(units))
+    (number, line), unit = *columns.items(), next(iter(units))
+    column: Any = number
     if isinstance(unit, str):  # the name of a column: the list of them says which it is
         several = [x for _, name, x in given if isinstance(x, ast.List | ast.Tuple) and len(x.elts) > 1]
         titles = [[getattr(each, "value", None) for each in x.elts] for x in several]
-        fits = [each for each in titles if all(isinstance(x, str) for x in each) and column < len(each)]
-        found = {each[column] for each in fits if unit in each} or {each[column] for each in fits}
+        fits = [each for each in titles if all(isinstance(x, str) for x in each) and number < len(each)]
+        found = {each[number] for each in fits if unit in each} or {each[number] for each in fits}
         column = found.pop() if len(found) == 1 else unit
     if column != unit:
         yield Told(
@@ -183,11 +185,11 @@ def other_column(tree: ast.Module) -> Iterator[Told]:
 ANSWERS = re.compile(r"pred|forecast|(^|_)y_?hat|outputs?$|answers?$")
 
 
-def spreads(node: ast.AST) -> list[ast.Subscript]:
-    """std[0], std["load"], that something is multiplied by."""
+def spreads(node: ast.AST) -> list[Any]:
+    """0 of std[0], "load" of std["load"], that something is multiplied by."""
     products = [x for x in walk(node) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)]
     several = [x for each in products for x in (each.left, each.right) if isinstance(x, ast.Subscript)]
-    return [x for x in several if isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))]
+    return [x.slice.value for x in several if isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))]
 
 
 SPREADS = re.compile(r"(^|[._])(std|sd|sigma|scale|stds|scales)(_\w+)?$", re.IGNORECASE)
@@ -292,44 +294,36 @@ def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
 
 def one_stands_still(tree: ast.Module) -> Iterator[Told]:
     """for i in range(n): x = a[:k], y = b[i : i + k]: what belongs to y moves on, and a does not."""
-    for loop in (
-        x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name) and unparse(x.iter).startswith("range(")
-    ):
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and unparse(x.iter).startswith("range(")):
+        place = unparse(loop.target)
         lines = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
-        stored = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)} | {
-            loop.target.id
-        }  # type: ignore[attr-defined]
-        cuts = [
-            (line, x)
-            for line in lines
-            for x in walk(line.value)
-            if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Slice) and isinstance(x.value, ast.Name)
-        ]
-        still = [
-            (line, x)
-            for line, x in cuts
-            if not names_in(x) & stored and x.slice.upper is not None and not isinstance(x.slice.upper, ast.Constant)
-        ]  # type: ignore[attr-defined]
-        for line, x in still:
-            size = unparse(x.slice.upper)  # type: ignore[attr-defined]
+        names = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Name)]
+        stored = {x.id for x in names if isinstance(x.ctx, ast.Store)} | {place}
+        cuts = [(line, x) for line in lines for x in slices(line.value)]
+        kept = " ".join(unparse(x) for x in walk(loop) if called(x) == "append")
+        for line, (table, cut, at) in cuts:
+            end = cut.upper
+            if names_in(cut) & stored or table in stored or end is None or isinstance(end, ast.Constant):
+                continue
             moving = [
-                y
-                for other, y in cuts
-                if other is not line
-                and loop.target.id in names_in(y.slice)
-                and size in unparse(y.slice)
-                and unparse(y.value) != unparse(x.value)
-            ]  # type: ignore[attr-defined]
-            both = [c for c in walk(loop) if isinstance(c, ast.Call) and called(c) == "append"]
-            kept = " ".join(unparse(c) for c in both)
+                f"{own}[{unparse(y)}]"
+                for other, (own, y, _) in cuts
+                if other is not line and place in names_in(y) and unparse(end) in unparse(y) and own != table
+            ]
             if moving and unparse(line.targets[0]) in kept:
                 yield Told(
-                    "apart", x.lineno,
-                    tr("{} is the same in each round of the loop over {}, and {} moves on", unparse(x), unparse(loop.iter),
-                       unparse(moving[0])),
-                    tr("put {} into the index", loop.target.id),  # type: ignore[attr-defined]
+                    "apart", at,
+                    tr("{} is the same in each round of the loop over {}, and {} moves on", f"{table}[{unparse(cut)}]",
+                       unparse(loop.iter), moving[0]),
+                    tr("put {} into the index", place),
                 )  # fmt: skip
                 return
+
+
+def slices(value: ast.expr) -> list[tuple[str, ast.Slice, int]]:
+    """(table, slice, line) of all rows that are taken of names, one after the other."""
+    several = [x for x in walk(value) if isinstance(x, ast.Subscript) and isinstance(x.value, ast.Name)]
+    return [(unparse(x.value), x.slice, x.lineno) for x in several if isinstance(x.slice, ast.Slice)]
 
 
 TURNS = (

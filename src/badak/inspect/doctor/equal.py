@@ -9,7 +9,7 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import DRAWN
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in
+from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in, stored_by
 from badak.inspect.doctor.told import Told
 
 
@@ -114,37 +114,37 @@ RIGHT = re.compile(r"(^|_)(correct|right|hits?|tp|true_pos\w*)\b", re.IGNORECASE
 
 def without_the_labels(tree: ast.Module) -> Iterator[Told]:
     """hits[c] += (pred == c).sum(), what is guessed, not what is right; (pred == y).sum() of all places, by the number of rows."""
-    for loop in (
-        x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name) and unparse(x.iter).startswith("range(")
-    ):
-        for node in (
-            x for line in loop.body for x in walk(line) if isinstance(x, ast.AugAssign) and RIGHT.search(unparse(x.target))
-        ):
-            compares = [x for x in walk(node.value) if isinstance(x, ast.Compare)]
-            if len(compares) == 1 and not re.search(r"[&*\[]", unparse(node.value)):
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and unparse(x.iter).startswith("range(")):
+        grows = [x for line in loop.body for x in walk(line) if isinstance(x, ast.AugAssign) and RIGHT.search(unparse(x.target))]
+        for each in grows:
+            compares = [x for x in walk(each.value) if isinstance(x, ast.Compare)]
+            if len(compares) == 1 and not re.search(r"[&*\[]", unparse(each.value)):
                 sides = {unparse(compares[0].left), unparse(compares[0].comparators[0])}
-                if loop.target.id in sides and all(re.fullmatch(r"\w+", x) for x in sides):  # type: ignore[attr-defined]
+                if unparse(loop.target) in sides and all(re.fullmatch(r"\w+", x) for x in sides):
                     yield Told(
-                        "read",
-                        node.lineno,
-                        tr("{} counts what is guessed, and no label is read", unparse(node)),
+                        "read", each.lineno, tr("{} counts what is guessed, and no label is read", unparse(each)),
                         "((pred == c) & (y == c)).sum()",
-                    )
+                    )  # fmt: skip
                     return
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
         yield from masked_by_all(scope)
-        placed = {name for _, name, value in assigned(scope) if re.search(r"argmax\((dim=|axis=)?2\)$", unparse(value))}
-        grown = {unparse(x.target): unparse(x.value) for x in walk(scope) if isinstance(x, ast.AugAssign)}
-        for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
-            right, count = grown.get(unparse(node.left), ""), grown.get(unparse(node.right), "")
-            found = re.fullmatch(r"\((\w+) == [^()]+\)\.sum\(\)(\.item\(\))?", right)
-            if found and found[1] in placed and re.search(r"^len\(|\.size\(0\)$|\.shape\[0\]$", count):
-                yield Told(
-                    "read", node.lineno, tr("{} counts places, and is divided by {}, the number of texts", unparse(node.left),
-                       unparse(node.right)),
-                    tr("(pred == y).all(dim=1).sum(), or divide by the number of places"),
-                )  # fmt: skip
-                return
+        yield from places_by_texts(scope)
+
+
+def places_by_texts(scope: ast.AST) -> Iterator[Told]:
+    """pred = logits.argmax(2), right += (pred == y).sum(), n += len(y)."""
+    placed = {name for _, name, value in assigned(scope) if re.search(r"argmax\((dim=|axis=)?2\)$", unparse(value))}
+    grown = {unparse(x.target): unparse(x.value) for x in walk(scope) if isinstance(x, ast.AugAssign)}
+    for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+        right, count = grown.get(unparse(node.left), ""), grown.get(unparse(node.right), "")
+        found = re.fullmatch(r"\((\w+) == [^()]+\)\.sum\(\)(\.item\(\))?", right)
+        if found and found[1] in placed and re.search(r"^len\(|\.size\(0\)$|\.shape\[0\]$", count):
+            yield Told(
+                "read", node.lineno,
+                tr("{} counts places, and is divided by {}, the number of texts", unparse(node.left), unparse(node.right)),
+                tr("(pred == y).all(dim=1).sum(), or divide by the number of places"),
+            )  # fmt: skip
+            return
 
 
 def masked_by_all(scope: ast.AST) -> Iterator[Told]:
@@ -168,25 +168,14 @@ RESULT = re.compile(r"(^|_)(precision|recall|tp|fp|fn|tn|acc|f1|sensitivity|spec
 
 def asked_alike(tree: ast.Module) -> Iterator[Told]:
     """precision, recall = n / a, n / a; and a test that asks a model twice for the same."""
-    for line in (
-        x
-        for x in walk(tree)
-        if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple) and isinstance(x.value, ast.Tuple)
-    ):
-        names, values = [unparse(x) for x in line.targets[0].elts], [unparse(x) for x in line.value.elts]  # type: ignore[attr-defined]
-        same = [
-            i
-            for i, x in enumerate(values)
-            if values.index(x) < i and names_in(line.value.elts[i]) and i < len(names) and RESULT.search(names[i])
-        ]  # type: ignore[attr-defined]
-        if same:
-            yield Told(
-                "read",
-                line.lineno,
-                tr("{} is what {} is: {}", names[same[0]], names[values.index(values[same[0]])], values[same[0]]),
-                tr("the other one that was meant"),
-            )
-            return
+    for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
+        names: dict[str, str] = {}
+        for target, value in stored_by(line) if len(stored_by(line)) > 1 else ():
+            name, text = unparse(target), unparse(value)
+            other = names.setdefault(text, name)
+            if other != name and names_in(value) and RESULT.search(name):
+                yield Told("read", line.lineno, tr("{} is what {} is: {}", name, other, text), tr("the other one that was meant"))
+                return
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
         text = unparse(scope)
         if not re.search(r"no_grad|inference_mode", text[:200]) or re.search(

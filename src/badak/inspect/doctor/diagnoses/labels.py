@@ -162,9 +162,9 @@ class LabelsNotShifted(Diagnosis):
                 )  # fmt: skip
                 return
         for place in dict.fromkeys(loss.place for loss in losses):
-            own = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
-            shares = [each for step, loss in own if (each := in_turn(step, loss)) is not None]
-            if len(shares) >= 3 and len(shares) == len(own) and all(now > 0.5 and now > before + 0.3 for now, before in shares):
+            several = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
+            shares = [each for step, loss in several if (each := in_turn(step, loss)) is not None]
+            if len(shares) >= 3 and len(shares) == len(several) and all(now > 0.5 and now > before + 0.3 for now, before in shares):
                 yield self.found(
                     place,
                     tr("a decoder that is called for one place after the other is given {:.0%} of the very tokens that it is asked "
