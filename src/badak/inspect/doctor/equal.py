@@ -170,11 +170,11 @@ def asked_alike(tree: ast.Module) -> Iterator[Told]:
     """precision, recall = n / a, n / a; and a test that asks a model twice for the same."""
     for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
         names: dict[str, str] = {}
-        for target, value in stored_by(line) if len(stored_by(line)) > 1 else ():
-            name, text = unparse(target), unparse(value)
-            other = names.setdefault(text, name)
-            if other != name and names_in(value) and RESULT.search(name):
-                yield Told("read", line.lineno, tr("{} is what {} is: {}", name, other, text), tr("the other one that was meant"))
+        for target, of in stored_by(line) if len(stored_by(line)) > 1 else ():
+            own, text = unparse(target), unparse(of)
+            first = names.setdefault(text, own)
+            if first != own and names_in(of) and RESULT.search(own):
+                yield Told("read", line.lineno, tr("{} is what {} is: {}", own, first, text), tr("the other one that was meant"))
                 return
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
         text = unparse(scope)
