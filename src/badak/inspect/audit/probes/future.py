@@ -192,8 +192,11 @@ LABELS = tr("give the labels to the loss alone; a decoder reads them one place l
 
 
 def held(x: np.ndarray | None, labels: np.ndarray) -> bool:
-    """Whether a loss compares with these labels, flat or not."""
-    return x is not None and x.size == labels.size and np.array_equal(x.ravel(), labels.ravel())
+    """Whether a loss compares with these labels, flat or not; those below 0 do not count."""
+    if x is None or x.size != labels.size:
+        return False
+    counts = x.ravel() >= 0 if x.dtype.kind == "i" else np.ones(x.size, bool)
+    return bool(counts.any() and np.array_equal(x.ravel()[counts], labels.ravel()[counts]))
 
 
 def moves_there(loss: Ran, twin: Ran, shape: tuple, t: int) -> bool:

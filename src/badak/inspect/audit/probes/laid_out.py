@@ -76,7 +76,7 @@ def labels_laid(labels: np.ndarray, subject: Subject, rows: bool) -> str:
         if not leaf.integer or leaf.array.ndim != 2 or min(leaf.array.shape) < 2:
             continue
         x = leaf.array if rows == (subject.batch.batch_axis == 0) else leaf.array.T
-        given = x.size == labels.size and np.array_equal(x.ravel(), labels)
+        given = x.size == labels.size and (labels >= 0).any() and np.array_equal(x.ravel()[labels >= 0], labels[labels >= 0])
         if given or name in subject.texts and one_further(labels, x, 0 if rows else 1):
             return name
     for mask in subject.padding.values():  # labels that do not count where a text is padding
