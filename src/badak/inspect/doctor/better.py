@@ -150,8 +150,10 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
 def largest(tree: ast.Module, known: Meaning) -> Iterator[Told]:
     """best = max(best, loss), or min(best, accuracy)."""
     inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)):
+    for node in (x for x in walk(tree) if isinstance(x, ast.Assign)):
         best, call = unparse(node.targets[0]), node.value
+        if not isinstance(call, ast.Call):
+            continue
         others = [x for x in call.args if unparse(x) != best]
         if "best" not in best.lower() or unparse(call.func) not in ("max", "min") or len(call.args) != 2 or len(others) != 1:
             continue

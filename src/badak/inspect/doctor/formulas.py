@@ -3,11 +3,12 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
+from badak.inspect.doctor.noise import noise
 from badak.inspect.doctor.returns import factors
+from badak.inspect.doctor.shares import shares
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called
 from badak.inspect.doctor.told import Told
@@ -17,7 +18,6 @@ STD = re.compile(r"(^|[._])(std|stds|sd|sigma|stdev|scale)\d?$|^(std|sd|sigma)_\
 SPREAD = re.compile(r"(^|[._])(std|stds|sd|sigma|stdev)\d?$|^(std|sd|sigma)_\w+$", re.IGNORECASE)  # a scale may be a mean
 LOG_VAR = re.compile(r"(^|[._])(log_?vars?|lv)\d?$", re.IGNORECASE)
 COLD = re.compile(r"(^|[._])(temp|temperature|tau)$", re.IGNORECASE)
-MIXES = re.compile(r"(^|[._])(lam|lambda_?|alpha|tau|momentum|decay|m)$")
 GOOD, BAD = re.compile(r"(^|_)(pos|positive|ap|d_ap)(_|$|\d)"), re.compile(r"(^|_)(neg|negative|an|d_an)(_|$|\d)")
 FAR = re.compile(r"dist|norm\(|cdist|pow\(2\)|\*\* 2|^d_|(^|_)d(_|$)")
 NEAR = re.compile(r"sim|score|cos|@|matmul|einsum|logit")
@@ -36,15 +36,8 @@ def formulas(tree: ast.Module) -> Iterator[Told]:
                 yield Told("formula", node.lineno, *said)
                 return
     yield from named_wrongly(tree)
-    yield from one_share(tree)
-    yield from shares_of_an_average(tree)
-    yield from product_of_noise(tree)
-    yield from noise_from_the_begin(tree)
-    yield from one_time_for_all(tree)
-    yield from asked_for_another(tree)
-    yield from asked_for_its_noise(tree)
-    yield from other_condition(tree)
-    yield from two_temperatures(tree)
+    yield from shares(tree)
+    yield from noise(tree)
     yield from made_large(tree)
     yield from least_of_one(tree)
     yield from weighed_round(tree)
@@ -248,270 +241,6 @@ def named_wrongly(tree: ast.Module) -> Iterator[Told]:
                     f"{name} = torch.exp(0.5 * {unparse(of)})",
                 )
                 return
-
-
-def one_share(tree: ast.Module) -> Iterator[Told]:
-    """lam * a + lam * b, where the program mixes by lam and 1 - lam elsewhere."""
-    text = unparse(tree)
-    for node in walk(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and len(every := terms(node)) == 2:
-            shares = [{unparse(x) for x in factors(each) if isinstance(x, ast.Name | ast.Attribute)} for _, each in every]
-            both = [name for name in shares[0] & shares[1] if MIXES.search(name)]
-            if both and all(len(factors(each)) > 1 for _, each in every) and re.search(rf"1(\.0)? - {re.escape(both[0])}\b", text):
-                yield Told(
-                    "formula", node.lineno, tr("both parts of {} have the share {}", unparse(node), both[0]), f"1 - {both[0]}"
-                )
-                return
-
-
-AVERAGED = re.compile(r"ema|avg|average|shadow|running|smooth|moving|teacher|target", re.IGNORECASE)
-
-
-def shares_of_an_average(tree: ast.Module) -> Iterator[Told]:
-    """average = decay * average + decay * new; and (1 - decay) * average + decay * new, with a decay of 0.99."""
-    for line, name, value in stores(tree):
-        every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
-        if len(every) != 2 or not all(sign > 0 and len(factors(each)) == 2 for sign, each in every):
-            continue
-        split = [sorted(factors(each), key=lambda x: unparse(x) != name and name in unparse(x)) for _, each in every]
-        old = next((x for x in split if any(of(y) == of_text(name) for y in x)), None)
-        if old is None:
-            continue
-        new = next(x for x in split if x is not old)
-        keeps = next(unparse(x) for x in old if of(x) != of_text(name))
-        takes = {unparse(x) for x in new}
-        if keeps in takes and keeps not in ("0.5", "1 / 2"):
-            yield Told("average", line, tr("both parts of {} have the share {}", unparse(value), keeps), f"1 - {keeps}")
-            return
-        share = re.fullmatch(r"1(?:\.0)? - ([\w.]+)", keeps)
-        if share and share[1] in takes and AVERAGED.search(name) and (large := numbers(tree, share[1])) and min(large) >= 0.9:
-            yield Told(
-                "average", line,
-                tr("{} keeps 1 - {} of what it was, and {} is {:g}: it is what came last, and no average", name, share[1], share[1],
-                   min(large)),
-                f"{share[1]} * {name} + (1 - {share[1]}) * ...",
-            )  # fmt: skip
-            return
-
-
-def stores(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
-    """(line, what is given something, what) of all assignments, places of dicts and lists, too."""
-    every = [x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1]
-    return [(x.lineno, unparse(x.targets[0]), x.value) for x in every if not isinstance(x.targets[0], ast.Tuple)]
-
-
-def of(x: ast.expr) -> str:
-    return of_text(unparse(x))
-
-
-def of_text(text: str) -> str:
-    return re.sub(r"(\.(data|detach\(\)|clone\(\)))+$", "", text)
-
-
-def numbers(tree: ast.Module, name: str) -> list[float]:
-    """The numbers that a name is given anywhere in the program: as a default, by name, by its place, or plainly."""
-    last = name.rpartition(".")[2]
-    found: list[ast.expr] = [value for _, other, value in assigned(tree) if other.rpartition(".")[2] == last]
-    places: dict[str, int] = {}
-    kinds = {f: x.name for x in walk(tree) if isinstance(x, ast.ClassDef) for f in x.body if isinstance(f, ast.FunctionDef)}
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
-        args = [each.arg for each in function.args.args]
-        if last in args:
-            found += function.args.defaults[max(0, args.index(last) - len(args) + len(function.args.defaults)) :][:1] * (
-                args.index(last) >= len(args) - len(function.args.defaults)
-            )
-            owner = kinds.get(function, "")
-            places[owner if function.name == "__init__" else function.name] = args.index(last) - bool(owner)
-    for call in (x for x in walk(tree) if isinstance(x, ast.Call)):
-        found += [x.value for x in call.keywords if x.arg == last]
-        found += call.args[places[called(call)] :][:1] if called(call) in places else []
-    return [float(x.value) for x in found if isinstance(x, ast.Constant) and isinstance(x.value, int | float)]
-
-
-def product_of_noise(tree: ast.Module) -> Iterator[Told]:
-    """alphas_cumprod = cumprod(betas): what is left of the data is the product of 1 - beta."""
-    for line, name, value in assigned(tree):
-        text = unparse(value)
-        if re.search(r"alpha", name, re.IGNORECASE) and called(value) == "cumprod" and not re.search(r"alpha|1(\.0)? - ", text):
-            if re.search(r"\bbetas?\b", text):
-                yield Told(
-                    "formula", line, tr("{} is given {}: the shares of the noise, not those of the data", name, text),
-                    text.replace("betas", "1 - betas"),
-                )  # fmt: skip
-                return
-
-
-def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
-    """for t in range(T): x = step(model(x, t), t, x), which takes noise away from the least time on."""
-    if "cumprod" not in unparse(tree):
-        return
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
-        t, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
-        inner = over.args[0] if isinstance(over, ast.Call) and called(over) in ("tqdm", "trange") and over.args else over
-        if (
-            not isinstance(inner, ast.Call)
-            or called(inner) != "range"
-            or len(inner.args) > 1
-            or ".backward(" in unparse(loop)
-            or "randint" in unparse(loop)
-        ):
-            continue
-        moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
-        timed = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and t in names(x) and moved & names(x)]
-        asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
-        listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
-        if (
-            timed
-            and moved
-            and asks
-            and not listed
-            and re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
-            and not re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
-        ):
-            yield Told(
-                "formula", loop.lineno,
-                tr("noise is taken away from the least time to the largest: {} begins with the most of it", min(moved)),
-                f"for {t} in reversed({unparse(inner)}):",
-            )  # fmt: skip
-            return
-
-
-def one_time_for_all(tree: ast.Module) -> Iterator[Told]:
-    """t = torch.full((n,), T - 1) in the loop that trains a diffusion: one time for all rows of all batches."""
-    if not re.search(r"cumprod|add_noise|q_sample", unparse(tree)):
-        return
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
-        for line in (x for x in loop.body if isinstance(x, ast.Assign)):
-            name = unparse(line.targets[0])
-            same = called(line.value) in ("full", "zeros", "ones", "full_like", "zeros_like", "ones_like")
-            timed = re.fullmatch(r"t|ts|timesteps?|times?|steps?", name)
-            fill = line.value.args[1:2] if isinstance(line.value, ast.Call) and called(line.value).startswith("full") else []
-            moving = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-            if same and timed and not any(names(x) & moving for x in fill):
-                yield Told(
-                    "time", line.lineno, tr("{} is one time for all rows, in each step", name),
-                    "torch.randint(0, T, (len(x),))",
-                )  # fmt: skip
-                return
-
-
-def names(node: ast.AST) -> set[str]:
-    return {x.id for x in walk(node) if isinstance(x, ast.Name)}
-
-
-FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$")
-
-
-def asked_for_another(tree: ast.Module) -> Iterator[Told]:
-    """mse_loss(noise_pred, batch), where noise stands next to it."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
-        own = {name for _, name, _ in assigned(scope)} | {x.arg for x in walk(scope) if isinstance(x, ast.arg)}
-        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
-            sides = [unparse(x) for x in node.args]
-            found = [FORETOLD.match(x) for x in sides]
-            for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
-                meant = (of_it[1] or of_it[2]) if of_it else ""
-                made = [unparse(value) for _, name, value in assigned(scope) if name == other]
-                read = any(meant in names(value) for _, name, value in assigned(scope) if name == side)  # it was given that
-                if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
-                    if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
-                        yield Told(
-                            "formula", node.lineno, tr("{} is compared with {}, and {} stands next to it", side, other, meant),
-                            unparse(node).replace(other, meant),
-                        )  # fmt: skip
-                        return
-
-
-def asked_for_its_noise(tree: ast.Module) -> Iterator[Told]:
-    """noisy = x + noise; mse(model(noisy), noisy): what the noise was added to is not asked for."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
-        own = {name: value for _, name, value in assigned(scope)}
-        spoiled = {name for name, value in own.items() if re.search(r"rand\w*\(|normal\(", unparse(value)) and adds(value)}
-        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
-            for answer, label in (node.args, node.args[::-1]):
-                made = own.get(unparse(answer), answer)
-                name = unparse(label)
-                if name in spoiled and isinstance(made, ast.Call) and [unparse(x) for x in made.args[:1]] == [name]:
-                    yield Told(
-                        "formula", node.lineno,
-                        tr("{} is what the model reads, noise and all, and it is asked to give the same back", name),
-                        unparse(node).replace(name, tr("what the noise was added to")),
-                    )  # fmt: skip
-                    return
-
-
-def other_condition(tree: ast.Module) -> Iterator[Told]:
-    """critic(made, wanted), and critic(made.detach(), labels): one picture, and what it was not asked to be."""
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
-    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
-    models = {name for _, name, value in assigned(tree) if called(value) in kinds}
-    calls = [x for x in calls if unparse(x.func) in models]
-    plain = {(unparse(x.func), unparse(x.args[0])): unparse(x.args[1]) for x in calls}
-    for call in calls:
-        held = re.fullmatch(r"(\w+)\.detach\(\)", unparse(call.args[0]))
-        meant = plain.get((unparse(call.func), held[1])) if held else None
-        if held and meant and meant != unparse(call.args[1]):
-            yield Told(
-                "formula", call.lineno,
-                tr("{} was asked to be {}, and is judged here as {}", held[1], meant, unparse(call.args[1])),
-                unparse(call).replace(unparse(call.args[1]), meant),
-            )  # fmt: skip
-            return
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Tuple) and len(x.target.elts) == 2):
-        data, label = map(unparse, loop.target.elts)  # type: ignore[attr-defined]
-        read = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name)}
-        drawn = {name for line in loop.body for _, name, value in assigned(line) if re.search(r"randint\(", unparse(value))}
-        for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and len(x.args) == 2):
-            if label not in read and unparse(call.args[0]) == data and unparse(call.args[1]) in drawn:
-                if re.search(r"label|class|cond", unparse(call.args[1])) and ".backward(" in unparse(loop):
-                    yield Told(
-                        "formula", call.lineno,
-                        tr("{} comes with {}, which is never read, and is judged by {}, which are drawn", data, label,
-                           unparse(call.args[1])),
-                        unparse(call).replace(unparse(call.args[1]), label),
-                    )  # fmt: skip
-                    return
-
-
-def two_temperatures(tree: ast.Module) -> Iterator[Told]:
-    """kl_div(log_softmax(a / T), softmax(b)), or softmax(b * T): the temperature of one of both."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
-        own = {name: value for _, name, value in assigned(scope)}
-        for call in (x for x in walk(scope) if isinstance(x, ast.Call) and re.search(r"kl_?div", unparse(x.func), re.IGNORECASE)):
-            soft: list[Any] = [own.get(unparse(x), x) for x in call.args[:2]]
-            if len(soft) < 2 or not all(called(x) in ("softmax", "log_softmax") for x in soft):
-                continue
-            inner = [x.args[0] if x.args else x for x in soft]
-            inner = [
-                x.func.value
-                if isinstance(x.func, ast.Attribute) and unparse(x.func.value) not in ("F", "torch", "nn.functional")
-                else y
-                for x, y in zip(soft, inner)
-            ]
-            ways = [
-                (type(x.op).__name__, unparse(x.right))
-                if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div | ast.Mult)
-                else ("", "")
-                for x in inner
-            ]
-            if ways[0][0] != ways[1][0] and "Div" in (ways[0][0], ways[1][0]):
-                cold = next(by for way, by in ways if way == "Div")
-                wrong = next(unparse(x) for x, (way, _) in zip(inner, ways) if way != "Div")
-                yield Told(
-                    "formula", call.lineno,
-                    tr("of two distributions that are compared one is divided by {}, and the other one is {}", cold, wrong),
-                    tr("{} / {} in both", "logits", cold),
-                )  # fmt: skip
-                return
-
-
-def adds(value: ast.expr) -> bool:
-    """Whether noise is added to something with a name."""
-    every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
-    return len(every) == 2 and any(isinstance(each, ast.Name) for _, each in every)
-
-
-ASKS = re.compile(r"loss|mse|criterion|l1|huber|loss_fn", re.IGNORECASE)
 
 
 def chance(tree: ast.Module) -> Iterator[Told]:

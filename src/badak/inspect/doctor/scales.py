@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.columns import ASKED
 from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.scaled import statistics
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in, picks, statistics
+from badak.inspect.doctor.tables import assigned, called, names_in, picks
 from badak.inspect.doctor.told import Told
 
 

@@ -18,11 +18,13 @@ from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.held import held
 from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.objectives import objectives
+from badak.inspect.doctor.prepared import augmented_test, coded_apart, prepared, scaled_by_itself
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
+from badak.inspect.doctor.scaled import raw_in_the_test, scaled_by_all
 from badak.inspect.doctor.scales import scales
 from badak.inspect.doctor.source import own_text, sources, unparse, walk
-from badak.inspect.doctor.tables import assigned, called, is_fitted, names_in, picks, stored_by, tables
+from badak.inspect.doctor.tables import assigned, called, tables
 from badak.inspect.doctor.told import Told
 from badak.inspect.doctor.writing import writing
 
@@ -259,142 +261,6 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
             )  # fmt: skip
 
 
-def prepared(tree: ast.Module) -> Iterator[Told]:
-    """A scaler that is fitted again to the data of the test, next to one of the training's."""
-    parts, given = held_parts(tree), assigned(tree)
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
-    fits = [(x, unparse(x.args[0])) for x in calls]
-    for _, name, value in given if len(fits) > 1 else ():
-        own = [x for x in calls if any(x is y for y in walk(value))]
-        if says_test(name) and "train" not in name and own and not says_test(unparse(own[0].args[0])):
-            fits = [(x, name if x is own[0] else data) for x, data in fits]
-    for node, data in fits:
-        if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
-            scaler = unparse(node.func.value)  # type: ignore[attr-defined]
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is fitted again, to {}: the test is scaled otherwise than what was learnt from", scaler, data),
-                f"{scaler}.transform({data})",
-            )  # fmt: skip
-
-
-def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
-    """(x_test - x_test.mean(0)) / x_test.std(0)."""
-    own_tests = {
-        id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
-    }
-    yield from given_by_itself(tree)
-    made = [value for _, _, value in assigned(tree)]  # also by a comprehension over the parts
-    for node in {id(x): x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)}.values():
-        less = node.left
-        if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
-            continue
-        if not says_test(unparse(less.left)) and id(less.left) not in own_tests:
-            continue
-        name = unparse(less.left)
-        own = re.compile(rf"^({re.escape(name)}\.\w+\(|(np|torch)\.\w+\({re.escape(name)}\b)(?!.*(axis|dim)=(-|[1-9]))(?!-|[1-9])")
-        if own.search(unparse(less.right)) and own.search(unparse(node.right)):
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
-                tr("prepare both alike, once, with the mean and the spread of the training data"),
-            )  # fmt: skip
-
-
-AUGMENTS = re.compile(r"aug(ment\w*)?(_|$)|flip|crop|jitter|cutout|cutmix|mixup|mirror|rotate", re.IGNORECASE)
-DRAWS = re.compile(r"\b(rand\w*|normal|uniform|choice|random|shuffle|permutation|bernoulli|Random\w+)\(")
-
-
-def augmented_test(tree: ast.Module) -> Iterator[Told]:
-    """What changes the data of the training by chance is called of the test's, too; once, not to take the mean of several."""
-    kinds = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and AUGMENTS.search(x.name) and DRAWS.search(unparse(x))]
-    names = {each.name for each in kinds}
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in names and x.args]
-    tests = [x for x in calls if says_test(unparse(x.args[0]))]
-    own = [x for x in calls if called(x) in {called(each) for each in tests} and x not in tests]
-    several = re.search(r"\btta\b|test.?time", own_text(), re.IGNORECASE)
-    if own and len(tests) == 1 and not several and not any(isinstance(x, ast.ListComp) and tests[0] in walk(x) for x in walk(tree)):
-        what = unparse(tests[0])
-        yield Told(
-            "prepared", tests[0].lineno,
-            tr("{} changes what the model is tested with by chance: it is another one each time", what), unparse(tests[0].args[0]),
-        )  # fmt: skip
-
-
-def given_by_itself(tree: ast.Module) -> Iterator[Told]:
-    """prepared(val, val.mean(), val.std()), of a function of the program."""
-    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions and len(x.args) > 2):
-        name, others = unparse(node.args[0]), [unparse(x) for x in node.args[1:]]
-        own = [re.compile(rf"^{re.escape(name)}(\[[^\]]*\])?\.{kind}\(") for kind in ("(mean|min)", "(std|max)")]
-        if says_test(name) and all(any(map(x.search, others)) for x in own):
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
-                tr("prepare both alike, once, with the mean and the spread of the training data"),
-            )  # fmt: skip
-            return
-
-
-CODES = frozenset("factorize fit_transform get_dummies unique".split())
-
-
-def coded_apart(tree: ast.Module) -> Iterator[Told]:
-    """test["town"] = pd.factorize(test["town"])[0], and {w: i for i, w in enumerate(set(test))}: numbers of the test's own."""
-    loops = {y.id: x for x in walk(tree) if isinstance(x, ast.For) for y in walk(x.target) if isinstance(y, ast.Name)}
-    made: list[tuple[int, str, str]] = []
-    for line, _, value in stored_anywhere(tree):
-        text, coded = unparse(value), value
-        while isinstance(coded, ast.Subscript | ast.Attribute):
-            coded = coded.value
-        if isinstance(value, ast.DictComp) and called(value.generators[0].iter) == "enumerate" and value.generators[0].iter.args:  # type: ignore[attr-defined]
-            made.append((line, unparse(value.generators[0].iter.args[0]), text))  # type: ignore[attr-defined]
-        elif isinstance(coded, ast.Call) and (
-            called(coded) == "factorize" or re.search(r"LabelEncoder\(\)\.fit_transform|astype\('category'\)\.cat\.codes", text)
-        ):
-            inner = next((x for x in [*coded.args, getattr(coded.func, "value", coded)] if names_in(x) - {"pd", "np"}), coded)
-            base = re.split(r"\W", unparse(inner))[0]
-            made.append((line, unparse(loops[base].iter) if base in loops else text, text))
-    for line, of, text in made:
-        both = says_test(of) and re.search("train", of)
-        if both and isinstance(of, str) and of.startswith(("(", "[")) or says_test(of) and not both and len(made) > 1:
-            yield Told(
-                "prepared", line,
-                tr("{} numbers what is in the test by itself: a number means another thing than in the training", text[:60]),
-                tr("one table of numbers, made of the training's rows, for both"),
-            )  # fmt: skip
-            return
-
-
-def stored_anywhere(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
-    """(line, name, value) of all assignments, those to a column of a table, too."""
-    every = [x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1]
-    return [(x.lineno, unparse(y), z) for x in every for y, z in stored_by(x)]
-
-
-def parts_for_tests(tree: ast.Module) -> list[tuple[ast.FunctionDef, str]]:
-    """(function, argument) where a function is always given data for a test, next to data for the training."""
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    given: dict[tuple[str, str], list[str]] = {}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
-        texts = [unparse(each) for each in node.args]
-        if any("train" in each for each in texts):
-            for arg, text in zip(functions[called(node)].args.args, texts):
-                given.setdefault((called(node), arg.arg), []).append(text)
-    return [(functions[function], name) for (function, name), texts in given.items() if all(map(says_test, texts))]
-
-
-def held_parts(tree: ast.Module) -> set[str]:
-    """What a comprehension over parts, those of the test among them, picks of a table: x[i] for i in parts.values()."""
-    dicts = {name for _, name, value in assigned(tree) if isinstance(value, ast.Dict) and says_test(unparse(value))}
-    found = set()
-    for node in (x for x in walk(tree) if isinstance(x, ast.DictComp | ast.ListComp)):
-        if any(names_in(loop.iter) & dicts for loop in node.generators):
-            own = {name for loop in node.generators for name in names_in(loop.target)}
-            found |= {f"{base}[{index}]" for base, index in picks(node) if index in own}
-    return found
-
-
 WORTH = re.compile(r"(^|[._])(adv\w*|returns?|rewards?|rets?|rews?|delta\w*|td\w*|disc\w*|gae\w*|gains?|[gGR]|Gt|R_t|G_t)$")
 
 
@@ -480,8 +346,8 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
-    never_best, tables, columns, returns, worse_is_better, formulas, folds, flat_in_two_orders, epochs, objectives, scales, held,
-    beside, for_nobody, always_drops, asking, equal, writing, carried, counts, coded_apart,
+    never_best, tables, scaled_by_all, raw_in_the_test, columns, returns, worse_is_better, formulas, folds, flat_in_two_orders,
+    epochs, objectives, scales, held, beside, for_nobody, always_drops, asking, equal, writing, carried, counts, coded_apart,
 )  # fmt: skip
 
 

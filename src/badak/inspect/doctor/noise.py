@@ -1,0 +1,209 @@
+"""What the text of a program does with noise: a diffusion, what is made of it, and answers at a temperature."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from badak.core.errors import tr
+from badak.inspect.doctor.idle import terms
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.told import Told
+
+
+def noise(tree: ast.Module) -> Iterator[Told]:
+    """All of it."""
+    yield from product_of_noise(tree)
+    yield from noise_from_the_begin(tree)
+    yield from one_time_for_all(tree)
+    yield from asked_for_another(tree)
+    yield from asked_for_its_noise(tree)
+    yield from other_condition(tree)
+    yield from two_temperatures(tree)
+
+
+def product_of_noise(tree: ast.Module) -> Iterator[Told]:
+    """alphas_cumprod = cumprod(betas): what is left of the data is the product of 1 - beta."""
+    for line, name, value in assigned(tree):
+        text = unparse(value)
+        if re.search(r"alpha", name, re.IGNORECASE) and called(value) == "cumprod" and not re.search(r"alpha|1(\.0)? - ", text):
+            if re.search(r"\bbetas?\b", text):
+                yield Told(
+                    "formula", line, tr("{} is given {}: the shares of the noise, not those of the data", name, text),
+                    text.replace("betas", "1 - betas"),
+                )  # fmt: skip
+                return
+
+
+def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
+    """for t in range(T): x = step(model(x, t), t, x), which takes noise away from the least time on."""
+    if "cumprod" not in unparse(tree):
+        return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
+        t, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
+        inner = over.args[0] if isinstance(over, ast.Call) and called(over) in ("tqdm", "trange") and over.args else over
+        if (
+            not isinstance(inner, ast.Call)
+            or called(inner) != "range"
+            or len(inner.args) > 1
+            or ".backward(" in unparse(loop)
+            or "randint" in unparse(loop)
+        ):
+            continue
+        moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
+        timed = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and t in names(x) and moved & names(x)]
+        asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
+        listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
+        if (
+            timed
+            and moved
+            and asks
+            and not listed
+            and re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
+            and not re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
+        ):
+            yield Told(
+                "formula", loop.lineno,
+                tr("noise is taken away from the least time to the largest: {} begins with the most of it", min(moved)),
+                f"for {t} in reversed({unparse(inner)}):",
+            )  # fmt: skip
+            return
+
+
+def one_time_for_all(tree: ast.Module) -> Iterator[Told]:
+    """t = torch.full((n,), T - 1) in the loop that trains a diffusion: one time for all rows of all batches."""
+    if not re.search(r"cumprod|add_noise|q_sample", unparse(tree)):
+        return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
+        for line in (x for x in loop.body if isinstance(x, ast.Assign)):
+            name = unparse(line.targets[0])
+            same = called(line.value) in ("full", "zeros", "ones", "full_like", "zeros_like", "ones_like")
+            timed = re.fullmatch(r"t|ts|timesteps?|times?|steps?", name)
+            fill = line.value.args[1:2] if isinstance(line.value, ast.Call) and called(line.value).startswith("full") else []
+            moving = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+            if same and timed and not any(names(x) & moving for x in fill):
+                yield Told(
+                    "time", line.lineno, tr("{} is one time for all rows, in each step", name),
+                    "torch.randint(0, T, (len(x),))",
+                )  # fmt: skip
+                return
+
+
+def names(node: ast.AST) -> set[str]:
+    return {x.id for x in walk(node) if isinstance(x, ast.Name)}
+
+
+FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$")
+
+
+def asked_for_another(tree: ast.Module) -> Iterator[Told]:
+    """mse_loss(noise_pred, batch), where noise stands next to it."""
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+        own = {name for _, name, _ in assigned(scope)} | {x.arg for x in walk(scope) if isinstance(x, ast.arg)}
+        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
+            sides = [unparse(x) for x in node.args]
+            found = [FORETOLD.match(x) for x in sides]
+            for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
+                meant = (of_it[1] or of_it[2]) if of_it else ""
+                made = [unparse(value) for _, name, value in assigned(scope) if name == other]
+                read = any(meant in names(value) for _, name, value in assigned(scope) if name == side)  # it was given that
+                if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
+                    if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
+                        yield Told(
+                            "formula", node.lineno, tr("{} is compared with {}, and {} stands next to it", side, other, meant),
+                            unparse(node).replace(other, meant),
+                        )  # fmt: skip
+                        return
+
+
+def asked_for_its_noise(tree: ast.Module) -> Iterator[Told]:
+    """noisy = x + noise; mse(model(noisy), noisy): what the noise was added to is not asked for."""
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+        own = {name: value for _, name, value in assigned(scope)}
+        spoiled = {name for name, value in own.items() if re.search(r"rand\w*\(|normal\(", unparse(value)) and adds(value)}
+        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
+            for answer, label in (node.args, node.args[::-1]):
+                made = own.get(unparse(answer), answer)
+                name = unparse(label)
+                if name in spoiled and isinstance(made, ast.Call) and [unparse(x) for x in made.args[:1]] == [name]:
+                    yield Told(
+                        "formula", node.lineno,
+                        tr("{} is what the model reads, noise and all, and it is asked to give the same back", name),
+                        unparse(node).replace(name, tr("what the noise was added to")),
+                    )  # fmt: skip
+                    return
+
+
+def other_condition(tree: ast.Module) -> Iterator[Told]:
+    """critic(made, wanted), and critic(made.detach(), labels): one picture, and what it was not asked to be."""
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
+    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
+    models = {name for _, name, value in assigned(tree) if called(value) in kinds}
+    calls = [x for x in calls if unparse(x.func) in models]
+    plain = {(unparse(x.func), unparse(x.args[0])): unparse(x.args[1]) for x in calls}
+    for call in calls:
+        held = re.fullmatch(r"(\w+)\.detach\(\)", unparse(call.args[0]))
+        meant = plain.get((unparse(call.func), held[1])) if held else None
+        if held and meant and meant != unparse(call.args[1]):
+            yield Told(
+                "formula", call.lineno,
+                tr("{} was asked to be {}, and is judged here as {}", held[1], meant, unparse(call.args[1])),
+                unparse(call).replace(unparse(call.args[1]), meant),
+            )  # fmt: skip
+            return
+    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Tuple) and len(x.target.elts) == 2):
+        data, label = map(unparse, loop.target.elts)  # type: ignore[attr-defined]
+        read = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name)}
+        drawn = {name for line in loop.body for _, name, value in assigned(line) if re.search(r"randint\(", unparse(value))}
+        for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and len(x.args) == 2):
+            if label not in read and unparse(call.args[0]) == data and unparse(call.args[1]) in drawn:
+                if re.search(r"label|class|cond", unparse(call.args[1])) and ".backward(" in unparse(loop):
+                    yield Told(
+                        "formula", call.lineno,
+                        tr("{} comes with {}, which is never read, and is judged by {}, which are drawn", data, label,
+                           unparse(call.args[1])),
+                        unparse(call).replace(unparse(call.args[1]), label),
+                    )  # fmt: skip
+                    return
+
+
+def two_temperatures(tree: ast.Module) -> Iterator[Told]:
+    """kl_div(log_softmax(a / T), softmax(b)), or softmax(b * T): the temperature of one of both."""
+    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+        own = {name: value for _, name, value in assigned(scope)}
+        for call in (x for x in walk(scope) if isinstance(x, ast.Call) and re.search(r"kl_?div", unparse(x.func), re.IGNORECASE)):
+            soft: list[Any] = [own.get(unparse(x), x) for x in call.args[:2]]
+            if len(soft) < 2 or not all(called(x) in ("softmax", "log_softmax") for x in soft):
+                continue
+            inner = [x.args[0] if x.args else x for x in soft]
+            inner = [
+                x.func.value
+                if isinstance(x.func, ast.Attribute) and unparse(x.func.value) not in ("F", "torch", "nn.functional")
+                else y
+                for x, y in zip(soft, inner)
+            ]
+            ways = [
+                (type(x.op).__name__, unparse(x.right))
+                if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div | ast.Mult)
+                else ("", "")
+                for x in inner
+            ]
+            if ways[0][0] != ways[1][0] and "Div" in (ways[0][0], ways[1][0]):
+                cold = next(by for way, by in ways if way == "Div")
+                wrong = next(unparse(x) for x, (way, _) in zip(inner, ways) if way != "Div")
+                yield Told(
+                    "formula", call.lineno,
+                    tr("of two distributions that are compared one is divided by {}, and the other one is {}", cold, wrong),
+                    tr("{} / {} in both", "logits", cold),
+                )  # fmt: skip
+                return
+
+
+def adds(value: ast.expr) -> bool:
+    """Whether noise is added to something with a name."""
+    every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
+    return len(every) == 2 and any(isinstance(each, ast.Name) for _, each in every)
+
+
+ASKS = re.compile(r"loss|mse|criterion|l1|huber|loss_fn", re.IGNORECASE)
