@@ -132,7 +132,8 @@ def worth(value: ast.expr, known: dict[str, Any]) -> Any:
     if not names or not all(isinstance(x, ALLOWED) for x in walk(value)) or len(walk(value)) > 60:
         return None
     calls = [x for x in walk(value) if isinstance(x, ast.Call)]
-    if any(called(x) not in PLAIN for x in calls):
+    itself = any(isinstance(x, ast.Compare) and unparse(x.left) == unparse(x.comparators[0]) for x in walk(value))
+    if itself or any(called(x) not in PLAIN for x in calls):  # what is compared with itself is told by another rule
         return None
     held: dict[str, Any] = {
         "len": len,
