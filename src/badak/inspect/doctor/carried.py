@@ -115,9 +115,6 @@ def runs_on(tree: ast.Module) -> Iterator[Told]:
                 return
 
 
-EMPTY = re.compile(r"^(0|0\.0|0\.|\[\]|(torch|np)\.zeros\(.*\))$")
-
-
 KEEPS = re.compile(r"state_dict\(|\bsave\(|deepcopy\(|save_")
 
 

@@ -91,9 +91,6 @@ def given_by_itself(tree: ast.Module) -> Iterator[Told]:
             return
 
 
-CODES = frozenset("factorize fit_transform get_dummies unique".split())
-
-
 def coded_apart(tree: ast.Module) -> Iterator[Told]:
     """test["town"] = pd.factorize(test["town"])[0], and {w: i for i, w in enumerate(set(test))}: numbers of the test's own."""
     loops = {y.id: x for x in walk(tree) if isinstance(x, ast.For) for y in walk(x.target) if isinstance(y, ast.Name)}

@@ -47,7 +47,6 @@ def of_the_parted(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
 
 
 LOGS = {"log": "exp", "log1p": "expm1", "log10": "10**", "log2": "2**", "sqrt": "square"}
-BACK = {"exp": "exp", "expm1": "expm1", "10**": "10**", "2**": "2**"}
 
 
 def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
