@@ -17,7 +17,7 @@ def is_half(array: Any) -> bool:
 
 def value_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype in which kernels compute with arrays of this one, and give statistics of them."""
-    return FLOAT32 if dtype == BFLOAT16 else dtype
+    return FLOAT32 if dtype is not FLOAT32 and dtype == BFLOAT16 else dtype
 
 
 def converted(x: np.ndarray, kind: np.dtype) -> np.ndarray:

@@ -73,13 +73,13 @@ def apply(op, *inputs, **attributes):
             needs.append(False)
     observed = anywhere.observers and modes.observer is not None
     wanted = True in needs
-    if wanted or observed or op.value is None:
+    if wanted or observed or (value := op.value) is None:
         saved = _new(Saved)  # a call of the class would cost as much again
         saved.needs = tuple(needs)
         forward = modes.observer.on_op_enter(op, op.forward) if observed else op.forward
         made = forward(saved, *arrays, **attributes)
     else:
-        made = op.value(*arrays, **attributes)
+        made = value(*arrays, **attributes)
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
@@ -102,11 +102,11 @@ def see(op, x, **attributes):
     y = _new(Tensor)
     if not modes.grad:
         observer = modes.observer
-        if observer is not None and modes.batching:
+        if anywhere.casting and observer is not None and modes.batching:
             return apply(op, x, **attributes)
-        quiet = observer is None or observer is INFERENCE
-        if quiet and op.value is not None:
-            y._array = op.value(x._array, **attributes)
+        quiet, value = observer is None or observer is INFERENCE, op.value
+        if quiet and value is not None:
+            y._array = value(x._array, **attributes)
         else:
             forward = op.forward if quiet else observer.on_op_enter(op, op.forward)
             y._array = forward(_FORGOTTEN, x._array, **attributes)
@@ -119,8 +119,8 @@ def see(op, x, **attributes):
         return y
     wanted = x._requires_grad if x._base is None else x.requires_grad
     observed = anywhere.observers and modes.observer is not None
-    if not (wanted or observed or op.value is None):
-        y._array = op.value(x._array, **attributes)
+    if not (wanted or observed or (value := op.value) is None):
+        y._array = value(x._array, **attributes)
         _share(op, x, (y,), attributes)
         return y
     saved = _new(Saved)
@@ -154,9 +154,9 @@ def _run(op, inputs, attributes):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
     observer = modes.observer
-    quiet = observer is None or observer is INFERENCE
-    if quiet and op.value is not None:
-        saved, made = _FORGOTTEN, op.value(*arrays, **attributes)
+    quiet, value = observer is None or observer is INFERENCE, op.value
+    if quiet and value is not None:
+        saved, made = _FORGOTTEN, value(*arrays, **attributes)
     else:
         saved = _new(Saved)
         saved.needs = _NO_NEEDS[len(arrays)]

@@ -19,10 +19,10 @@ from badak.tensor.dtypes import dtype as DType
 from badak.tensor.tensor import Tensor
 
 
-def sizes(given, **named) -> tuple:
+def sizes(given, named=None) -> tuple:
     """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
     if named or not given:
-        raise no_sizes(named)
+        raise no_sizes(named or {})
     if len(given) == 1 and type(given[0]) is not int:
         one = given[0]
         given = one if isinstance(one, (tuple, list)) else one.tolist() if np.ndim(one) else (one,)
@@ -114,7 +114,7 @@ def reshape(input, *shape, **named) -> Tensor:
         >>> tuple(badak.arange(6).reshape(3, 2).shape)
         (3, 2)
     """
-    shape = sizes(shape or (named.pop("shape"),), **named)
+    shape = sizes(shape or (named.pop("shape"),), named)
     return _reshaped(ops.View if _is_view(input, shape) else rearrange.Reshape, input, shape)
 
 

@@ -26,7 +26,8 @@ def flat(x):
 
 def as_rows(x):
     """x (..., C) as contiguous (N, C)."""
-    x = contiguous(x)
+    if not x.flags.c_contiguous:
+        x = contiguous(x)
     return x if x.ndim == 2 else x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 

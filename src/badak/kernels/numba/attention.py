@@ -205,7 +205,7 @@ def attention(q, k, v, keep=None, bias=None, causal=None, scale=None, drop=None,
     if queries == 1 and only_kept and _rows_are_vectors(q, k, v) and (q.itemsize > 2 or q.shape[3] % 2 == 0):
         # Between tokens the weights have driven keys and values out of the cache: 4 bytes of each take about 0.3 ns again.
         seen = _ABSENT[_BOOL] if keep is None else _repeated(keep, full, _BOOL)
-        together = heads_of_a_task(q, k)
+        together = 1 if k.shape[1] == heads else heads_of_a_task(q, k)
         work, tasks = (k.size + v.size) // 3, batch * heads // together
         attention_of_one(tasks, work, out, lse, q, k, v, seen, _scale(scale, q), way_of_scores(q), together)
         return out, lse, None
@@ -283,7 +283,10 @@ def _jobs(work, every):
 
 def _rows_are_vectors(*arrays):
     """Whether the last axis of each is contiguous."""
-    return all(x.strides[-1] == x.itemsize for x in arrays)
+    for x in arrays:
+        if x.strides[-1] != x.itemsize:
+            return False
+    return True
 
 
 def _block(queries, keys):

@@ -30,6 +30,8 @@ def widen(task, y, x):
 
 def vector(x, dtype):
     """x as a contiguous array of another dtype."""
+    if x.dtype is dtype and x.flags.c_contiguous:
+        return x
     return np.ascontiguousarray(cast(x, dtype))
 
 

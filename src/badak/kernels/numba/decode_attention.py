@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
-from badak.kernels.numba.codegen.compile import kernel
+from badak.kernels.numba.codegen.arrays import lent
+from badak.kernels.numba.codegen.bfloat16 import is_bfloat16
+from badak.kernels.numba.codegen.compile import kernel, overload
 from badak.kernels.numba.codegen.floats import rounded
 from badak.kernels.numba.simd.accumulators import in_full, rounded_to, summing
 from badak.kernels.numba.simd.bf16_gemm import AMX, WIDE
@@ -36,6 +38,17 @@ def _(row):
         return top + number(math.log(total))
 
     return run
+
+
+def _room(v, sums):
+    """Where values are widened, if they are bfloat16; else any array does."""
+    return sums
+
+
+@overload(_room)
+def _(v, sums):
+    together = _TOGETHER
+    return (lambda v, sums: np.empty((together, v.shape[3]), np.float32)) if is_bfloat16(v) else (lambda v, sums: sums)
 
 
 def _plus_zero(row):
@@ -80,20 +93,22 @@ def _heads_of_one(first, end, seen, b, out, lse, q, k, v, keep, scale, way):
         return
     g = first // (q.shape[1] // k.shape[1])
     queries, results = q[b, first:end, 0], out[b, first:end, 0]
-    scores, sums = np.empty((end - first, seen), q.dtype), summing(results)
+    space, sums = np.empty((end - first, seen), q.dtype), summing(results)
+    scores = lent(space)
     scores_of_one(way, queries, k[b, g, :seen], scale, scores)
     for m in range(end - first):
         for j in range(keep.shape[3]):
             if j < seen and not keep[b, first + m, 0, j]:
                 scores[m, j] = -np.inf
         lse[b, first + m, 0] = _softmax(scores[m])
-    room = np.empty((_TOGETHER, v.shape[3]), q.dtype)
+    room = _room(v, sums)
     for j in range(0, seen, _TOGETHER):
         values = in_full(True, v[b, g, j : min(j + _TOGETHER, seen)], room)
         add_rows(sums, scores[:, j : j + _TOGETHER], values)
     for m in range(end - first):
         _plus_zero(sums[m])
     rounded_to(results, sums)
+    space[:0] = 0
 
 
 @parallel("X4 Wf3 V4 V4 V4 V?4 f i i")
@@ -105,6 +120,7 @@ def attention_of_one(task, out, lse, q, k, v, keep, scale, way, heads):
     what is in it. Every sum has the order that it has in a block of queries, and hidden keys add zeros to it: a query has the same
     bits in either, and wherever its text begins.
     """
+    out, lse, q, k, v, keep = lent(out), lent(lse), lent(q), lent(k), lent(v), lent(keep)
     tasks = q.shape[1] // heads
     b, first = task // tasks, task % tasks * heads
     last = first + heads
@@ -120,6 +136,4 @@ def heads_of_a_task(q, k):
     """How many heads of a group a task takes: as many as leave two tasks for each thread, so that keys are read once for all."""
     batch, heads = q.shape[:2]
     group = heads // max(k.shape[1], 1)
-    if group == 1:
-        return 1
     return next((n for n in range(group, 1, -1) if group % n == 0 and batch * heads >= 2 * n * team.size), 1)

@@ -37,7 +37,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Ten
         [-1.0, 1.0]
     """
     x = real_tensor(input, "layer_norm")
-    if weight is not None and x.dtype is not weight.dtype and _in_float32_parameters(x, weight, bias):
+    if weight is not None and x._array.dtype is not weight._array.dtype and _in_float32_parameters(x, weight, bias):
         return layer_norm(x.float(), normalized_shape, weight, bias, eps).to(x.dtype)
     return apply(LayerNorm, x, weight, bias, eps=eps, axes=_axes("layer_norm", x, normalized_shape))
 
