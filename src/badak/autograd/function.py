@@ -270,12 +270,10 @@ class _UserOp:
                 ctx._in_jvp = False
         slopes, expected = slopes if isinstance(slopes, tuple) else (slopes,), len(self.shapes[0])
         if len(slopes) != expected:
-            raise GraphError(
-                tr(
-                    "Function's jvp returned an invalid number of forward gradients (expected {} but got {})", expected, len(slopes)
-                ),
-                "one slope for each output",
+            cause = tr(
+                "Function's jvp returned an invalid number of forward gradients (expected {} but got {})", expected, len(slopes)
             )
+            raise GraphError(cause, "one slope for each output")
         wrong = next((s for s in slopes if s is not None and not isinstance(s, Tensor)), None)
         if wrong is not None:
             raise ArgumentTypeError(tr("Function's jvp returned {}, not a tensor", wrong), "one slope for each output")

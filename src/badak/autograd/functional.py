@@ -153,16 +153,14 @@ def _as_tuple(where: str, tensors, name: str) -> tuple:
     for i, x in enumerate(tensors if several else (tensors,)):
         if not isinstance(x, Tensor):
             given = tr("value at index {}", i) if several else tr("given {}", name)
-            raise ArgumentTypeError(
-                tr(
-                    "The {} given to {} must be either a Tensor or a tuple of Tensors but the {} has type {}.",
-                    name,
-                    where,
-                    given,
-                    type(x),
-                ),
-                "badak.tensor(data)",
+            cause = tr(
+                "The {} given to {} must be either a Tensor or a tuple of Tensors but the {} has type {}.",
+                name,
+                where,
+                given,
+                type(x),
             )
+            raise ArgumentTypeError(cause, "badak.tensor(data)")
     return tensors if several else (tensors,)
 
 
@@ -171,9 +169,8 @@ def _given(where: str, v, like: list, several: bool) -> list:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             of = tr("the user-provided function returns") if where == "vjp" else tr("the input to the user-provided function is")
-            raise ArgumentError(
-                tr("The vector v can only be None if {} a single Tensor with a single element.", of), f"{where}(func, inputs, v)"
-            )
+            cause = tr("The vector v can only be None if {} a single Tensor with a single element.", of)
+            raise ArgumentError(cause, f"{where}(func, inputs, v)")
         return [ones_like(like[0])]
     vs = list(_as_tuple(where, v, "v"))
     if len(vs) != len(like):
@@ -182,10 +179,8 @@ def _given(where: str, v, like: list, several: bool) -> list:
     for i, (x, y) in enumerate(zip(vs, like)):
         if x.shape != y.shape:
             entry = f"Entry {i} in " if several else ""
-            raise ArgumentError(
-                tr("{}v has invalid size: should be {} but got {}.", entry, y.shape, x.shape),
-                "one tensor of the same shape for each",
-            )
+            cause = tr("{}v has invalid size: should be {} but got {}.", entry, y.shape, x.shape)
+            raise ArgumentError(cause, "one tensor of the same shape for each")
     return vs
 
 
@@ -253,9 +248,8 @@ def _one_number(where: str, outputs, several: bool) -> None:
     if several or len(outputs) != 1:
         raise ArgumentError(tr("The function given to {} should return a single Tensor", where), "reduce it: .sum()")
     if outputs[0].numel() != 1:
-        raise ArgumentError(
-            tr("The Tensor returned by the function given to {} should contain a single element", where), "reduce it: .sum()"
-        )
+        cause = tr("The Tensor returned by the function given to {} should contain a single element", where)
+        raise ArgumentError(cause, "reduce it: .sum()")
 
 
 def _as_given(found: list, several: bool, create_graph: bool):

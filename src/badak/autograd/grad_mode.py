@@ -178,9 +178,8 @@ class inference_mode(_Switch):  # noqa: N801
 
     def __init__(self, mode: bool = True):
         if type(mode) is not bool:
-            raise ArgumentTypeError(
-                tr("inference_mode(): argument 'mode' must be bool, not {}", type(mode).__name__), "inference_mode(True)"
-            )
+            cause = tr("inference_mode(): argument 'mode' must be bool, not {}", type(mode).__name__)
+            raise ArgumentTypeError(cause, "inference_mode(True)")
         self._before = []
         self._values = {"grad": False, "inference": True} if mode else {"inference": False}
 

@@ -81,6 +81,5 @@ def function(hook: object) -> Callable:
     """The hook itself, where it can be called."""
     if callable(hook):
         return hook
-    raise ArgumentTypeError(
-        tr("hook: expected a function; got {}", type(hook).__name__), "pass the function itself, without calling it"
-    )
+    cause = tr("hook: expected a function; got {}", type(hook).__name__)
+    raise ArgumentTypeError(cause, "pass the function itself, without calling it")

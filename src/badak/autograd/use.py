@@ -47,9 +47,8 @@ class use(ContextDecorator):
 
     def __init__(self, function: Callable[..., Any], name: str | None = None):
         if not callable(function):
-            raise ArgumentTypeError(
-                tr("use: expected a function, got {}", type(function).__name__), "badak.use(my_softmax, 'softmax')"
-            )
+            cause = tr("use: expected a function, got {}", type(function).__name__)
+            raise ArgumentTypeError(cause, "badak.use(my_softmax, 'softmax')")
         self.function: Callable[..., Any] = function
         self.name = str(name or getattr(function, "__name__", ""))
         found = _operations()

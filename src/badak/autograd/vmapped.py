@@ -29,9 +29,8 @@ def of_examples(function, level, args, kwargs) -> Any:
         made = generated.apply(level, batched, kwargs, *(_bare(a, level) for a in args))
         return batching.mapped(made, lambda y: _wrapped(y, level))
     if function.generate_vmap_rule:
-        raise GraphError(
-            tr("{}: generate_vmap_rule=True, and it has a vmap of its own", function.__name__), "one of the two says what vmap does"
-        )
+        cause = tr("{}: generate_vmap_rule=True, and it has a vmap of its own", function.__name__)
+        raise GraphError(cause, "one of the two says what vmap does")
     dims = batching.mapped(args, lambda a: 0 if batching.level_of(a) is level else None)
     full = batching.mapped(args, lambda a: _bare(a, level))
     with batching.around(level):

@@ -58,9 +58,8 @@ def command(
     if index is None and not named:
         raise ArgumentError("no text", "badak embed MODEL 'a text', or --in FOLDER")
     if index is None and search is None and save is None and out is None and len(named) > MOST:
-        raise ArgumentError(
-            tr("{:,} texts are too many to show each next to each", len(named)), "--search QUERY, --save DIR or -o FILE"
-        )
+        cause = tr("{:,} texts are too many to show each next to each", len(named))
+        raise ArgumentError(cause, "--search QUERY, --save DIR or -o FILE")
     if save is not None:
         expect_free(Path(save))
     encoder = load_text_encoder(model)

@@ -20,9 +20,8 @@ def command(run: str, out: str, dtype: str) -> None:
     """
     if out.endswith(".onnx"):
         if dtype != "float32":
-            raise ArgumentError(
-                tr("badak export: --dtype {} is for folders; an ONNX file has float32 weights", dtype), "leave --dtype out"
-            )
+            cause = tr("badak export: --dtype {} is for folders; an ONNX file has float32 weights", dtype)
+            raise ArgumentError(cause, "leave --dtype out")
         echo(tr("{}: an ONNX model; inputs {}, output logits", out, ", ".join(export_onnx(run, out))))
         return
     architecture = export(run, out, dtype)

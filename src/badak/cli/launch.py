@@ -66,9 +66,8 @@ def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs
     from badak.distributed.places import place
 
     if place() is not None:
-        raise StateError(
-            tr("badak launch -n {}: this is one of several ranks already", ranks), "badak launch itself starts them, once"
-        )
+        cause = tr("badak launch -n {}: this is one of several ranks already", ranks)
+        raise StateError(cause, "badak launch itself starts them, once")
     if not hosts:
         click.echo(tr("badak launch: {} ranks on {} cores, {}", ranks, _cores(), _threads(ranks)), err=True)
     order = Order([sys.executable, "-P", "-m", "badak", *words], ranks, hosts, restarts, logs, hang)

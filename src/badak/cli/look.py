@@ -80,9 +80,8 @@ def looked(run: str, what: tuple[str, ...], module: bool, asked: dict[str, str |
         call = first_call(run, list(what), module)
         return look(call.model, (call.args, call.kwargs), title=f"{path.name}: {type(call.model).__name__}", most=most, place=place)
     if len(what) > 1:
-        raise ArgumentError(
-            tr("one text is looked at; got {}: {}", len(what), " ".join(what)[:60]), 'badak look RUN "the whole text in quotes"'
-        )
+        cause = tr("one text is looked at; got {}: {}", len(what), " ".join(what)[:60])
+        raise ArgumentError(cause, 'badak look RUN "the whole text in quotes"')
     from badak.inspect.visualize.sources import look_at_run
 
     return look_at_run(run, what[0] if what else None, **asked, most=most, place=place)

@@ -73,9 +73,8 @@ def command(run: str, what: tuple[str, ...], file: str | None, words: int, as_js
             show_texts(verdicts, words, one)
         return
     if file is not None or not what or any(how[name] for name in ("text_column", "pair_column", "pair")):
-        raise ArgumentError(
-            tr("{} is a run of badak train classify: it reads pictures", run), tr("badak predict {} PICTURE.png", run)
-        )
+        cause = tr("{} is a run of badak train classify: it reads pictures", run)
+        raise ArgumentError(cause, tr("badak predict {} PICTURE.png", run))
     ranked = ((name, [(str(digit), chance) for digit, chance in rank_classes(reader.model, read_picture(name))]) for name in what)
     if as_json or out is not None:
         show_objects(({"file": name, **answer(ranking)} for name, ranking in ranked), out)
@@ -94,9 +93,8 @@ def records_of(
         raise ArgumentError("texts and --file too", "one of them")
     if what or pair is not None:
         if pair is not None and len(what) != 1:
-            raise ArgumentError(
-                tr("--pair is the second text of one text; got {}", len(what)), "badak predict RUN TEXT --pair TEXT"
-            )
+            cause = tr("--pair is the second text of one text; got {}", len(what))
+            raise ArgumentError(cause, "badak predict RUN TEXT --pair TEXT")
         texts: list[Any] = list(what) if pair is None else [(what[0], pair)]
         return Records(texts, list(range(1, len(texts) + 1)), 0), len(texts) == 1
     if file is None and sys.stdin.isatty():
@@ -119,9 +117,8 @@ def pairs_of_lines(file: str, records: Records) -> Records:
     """The lines of a text file as pairs; a file with columns has to name the second one."""
     broken = next((line for line, text in zip(records.lines, records.texts) if str(text).count("\t") != 1), None)
     if broken is not None:
-        raise FileError(
-            tr("{}: line {}: the model reads pairs of texts", file, broken), "--pair-column NAME, or lines with a tab between"
-        )
+        cause = tr("{}: line {}: the model reads pairs of texts", file, broken)
+        raise FileError(cause, "--pair-column NAME, or lines with a tab between")
     texts: list[Any] = [tuple(str(text).split("\t")) for text in records.texts]
     return Records(texts, records.lines, records.empty)
 
@@ -133,9 +130,8 @@ def read_input() -> str:
         return io.IncrementalNewlineDecoder(None, translate=True).decode(data.decode("utf-8-sig"), final=True)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(
-            tr("standard input: line {}: not UTF-8 text", line), "iconv -f CP949 -t UTF-8, or where it comes from"
-        ) from None
+        cause = tr("standard input: line {}: not UTF-8 text", line)
+        raise FileError(cause, "iconv -f CP949 -t UTF-8, or where it comes from") from None
 
 
 def told(judge: TextClassifier, records: Records, words: int) -> Iterator[Prediction]:

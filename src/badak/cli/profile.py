@@ -29,8 +29,7 @@ def command(target: str, arguments: tuple[str, ...], steps: int, skip: int, as_t
         import badak.as_torch  # noqa: F401
     profile = profile_of(target, list(arguments), steps, skip, echo)
     if profile.steps == 0:
-        raise ArgumentError(
-            tr("{}: ended after {} steps, and the first {} are left out", target, profile.skipped, skip), "--skip 0 measures all"
-        )
+        cause = tr("{}: ended after {} steps, and the first {} are left out", target, profile.skipped, skip)
+        raise ArgumentError(cause, "--skip 0 measures all")
     echo(tr("mean of {} steps, {} kernels; milliseconds, calls and bytes of one step", profile.steps, kernels.info()["kernels"]))
     click.echo("\n".join(table(profile)))

@@ -59,9 +59,8 @@ def key_of(file: str | None) -> str | None:
         return None
     where = KEY if file is None else file
     if len(key) < SHORTEST or not key.isascii() or not key.isprintable() or " " in key:
-        raise FileError(
-            tr("{}: a key has {} or more letters and digits, and no spaces", where, SHORTEST), "openssl rand -hex 32 makes one"
-        )
+        cause = tr("{}: a key has {} or more letters and digits, and no spaces", where, SHORTEST)
+        raise FileError(cause, "openssl rand -hex 32 makes one")
     return key
 
 

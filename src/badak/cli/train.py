@@ -144,9 +144,8 @@ def choose_setup(setup: Setup, values: dict[str, Any]) -> Setup:
         sizes = [one.name for one in dataclasses.fields(setup.model) if one.name not in free and values.get(one.name) is not None]
         if sizes:
             room = "--context" if "context" in free else "--seq-len"
-            raise ArgumentError(
-                tr("--init-from says how large the model is; got {} too", flag(sizes[0])), tr("leave it out; {} is free", room)
-            )
+            cause = tr("--init-from says how large the model is; got {} too", flag(sizes[0]))
+            raise ArgumentError(cause, tr("leave it out; {} is free", room))
         own = [name for name in sorted(fixed) if values.get(name) is not None]
         if own:
             raise ArgumentError(tr("the folder of --init-from has its own tokenizer; got {} too", flag(own[0])), "leave it out")

@@ -313,10 +313,8 @@ class Recorder(Observer):
 
     def on_redefine(self, thing, how: str) -> None:
         if self.surroundings.is_argument(thing):
-            raise GraphError(
-                tr("compile: {}: it is an argument of this call, too, whose twin the step works with", how),
-                "give the step x.clone(), or do not compile a step that does this",
-            )
+            cause = tr("compile: {}: it is an argument of this call, too, whose twin the step works with", how)
+            raise GraphError(cause, "give the step x.clone(), or do not compile a step that does this")
         if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
             self.refuse(tr("it changes more than values: {}", how))
 

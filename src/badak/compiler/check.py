@@ -26,10 +26,8 @@ EVERY = int(_asked) if IS_NUMBER else 0  # how many replays there are for each t
 def expect_number() -> None:
     """Raise ArgumentError where BADAK_COMPILE_CHECK is none: whoever compiles shall not believe that it is checked."""
     if not IS_NUMBER:
-        raise ArgumentError(
-            tr("BADAK_COMPILE_CHECK: expected an integer; got {!r}", _asked[:40]),
-            "BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset",
-        )
+        cause = tr("BADAK_COMPILE_CHECK: expected an integer; got {!r}", _asked[:40])
+        raise ArgumentError(cause, "BADAK_COMPILE_CHECK=2 checks every second replay; or leave it unset")
 
 
 def checked(function, plan, args, kwargs, tensors):
@@ -48,10 +46,8 @@ def checked(function, plan, args, kwargs, tensors):
         difference = tr("one raises {!r}, the other {!r}", raised, error)
     if difference:
         name = getattr(function, "__qualname__", type(function).__name__)
-        raise GraphError(
-            tr("compile: a replay of {} differs from running it: {}", name, difference),
-            "badak.compile(..., disable=True) runs it as it is; report this, it should not happen",
-        )
+        cause = tr("compile: a replay of {} differs from running it: {}", name, difference)
+        raise GraphError(cause, "badak.compile(..., disable=True) runs it as it is; report this, it should not happen")
     try:
         if error is not None:
             raise error

@@ -113,11 +113,10 @@ def _of_pairs(place: Path, columns: tuple[int, int], held_out: float) -> Corpus:
         cells = [cell.strip() for cell in line.split("\t")]
         if max(columns) > len(cells) or not (cells[a - 1] and cells[b - 1]):
             what = tr("has {} columns", len(cells)) if max(columns) > len(cells) else tr("has an empty cell")
-            raise FileError(
-                tr("{}: line {} {}; expected source in column {} and target in column {}, tabs between them", place, number, what,
-                   a, b),
-                "correct the line, or name the columns: --source-column 1 --target-column 2",
-            )  # fmt: skip
+            cause = tr(
+                "{}: line {} {}; expected source in column {} and target in column {}, tabs between them", place, number, what, a, b
+            )
+            raise FileError(cause, "correct the line, or name the columns: --source-column 1 --target-column 2")
         pairs.append((cells[a - 1], cells[b - 1]))
     if not pairs:
         raise FileError(tr("{}: the file has no pair", place), "write a pair in each line: source, tab, target")
@@ -138,7 +137,6 @@ def split(pairs: Pairs, held_out: float) -> Corpus:
     test = [pair for pair in test if pair[0] not in seen]
     notes = [f"{len(train) - len(kept):,} pairs are left out: their source is tested with"] if len(kept) < len(train) else []
     if not kept:
-        raise ArgumentError(
-            tr("{} pairs are too few to hold {:g} of them out twice", len(pairs), held_out), "--val-split 0, or more pairs"
-        )
+        cause = tr("{} pairs are too few to hold {:g} of them out twice", len(pairs), held_out)
+        raise ArgumentError(cause, "--val-split 0, or more pairs")
     return Corpus(kept, valid or kept, {"test": test} if test else {}, notes)

@@ -43,9 +43,8 @@ def collate(batch, *, collate_fn_map=None):
         named = hasattr(first, "_fields")
         if not all(isinstance(one, Sequence) for one in batch):
             odd = next(one for one in batch if not isinstance(one, Sequence))
-            raise ArgumentTypeError(
-                tr("default_collate: {} and {} in one batch", type(first), type(odd)), "examples of one kind, or collate_fn"
-            )
+            cause = tr("default_collate: {} and {} in one batch", type(first), type(odd))
+            raise ArgumentTypeError(cause, "examples of one kind, or collate_fn")
         if not named and any(len(one) != len(first) for one in batch):
             cause = tr("each element in list of batch should be of equal size; got lengths {}", sorted({len(one) for one in batch}))
             raise ShapeError(cause, "pad the examples, or pass collate_fn")

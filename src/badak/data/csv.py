@@ -83,9 +83,8 @@ class Table:
         """The place, counted from 0, of the column with this name, or with this number, counted from 1."""
         if self.header and asked in self.header:
             if self.header.count(asked) > 1:
-                raise ArgumentError(
-                    tr("{}: two columns are called {}", self.path, shown(asked)), tr("name it by its place: {} 1", option)
-                )
+                cause = tr("{}: two columns are called {}", self.path, shown(asked))
+                raise ArgumentError(cause, tr("name it by its place: {} 1", option))
             return self.header.index(asked)
         if asked.isascii() and asked.isdigit() and 1 <= int(asked) <= self.width:
             return int(asked) - 1
@@ -149,9 +148,8 @@ def table_files(place: str | os.PathLike) -> tuple[Path, Path | None]:
         if len(files) > 1 or (word == "train" and not files):
             many = tr("{} files with {!r} in their names", len(files), word) if files else tr("no file with {!r} in its name", word)
             names = tr(", ").join(one.name for one in (files or found)[:5]) or tr("nothing that ends with {}", ", ".join(ENDINGS))
-            raise FileError(
-                tr("{}: {} ({})", path, many, names), "name the file itself: --data FILE, and --val-data FILE for the other"
-            )
+            cause = tr("{}: {} ({})", path, many, names)
+            raise FileError(cause, "name the file itself: --data FILE, and --val-data FILE for the other")
     return train[0], test[0] if test else None
 
 

@@ -216,12 +216,10 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator=default
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _sizes(total, lengths)
     if sum(lengths) != total:
-        raise ArgumentError(
-            tr(
-                "random_split: Sum of input lengths does not equal the length of the input dataset! {} and {}", list(lengths), total
-            ),
-            "fractions that sum to 1, such as [0.9, 0.1]",
+        cause = tr(
+            "random_split: Sum of input lengths does not equal the length of the input dataset! {} and {}", list(lengths), total
         )
+        raise ArgumentError(cause, "fractions that sum to 1, such as [0.9, 0.1]")
     order = or_default(generator).permutation(total).tolist()
     ends = itertools.accumulate(lengths)
     return [Subset(dataset, order[end - length : end]) for end, length in zip(ends, lengths)]

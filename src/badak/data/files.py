@@ -44,9 +44,8 @@ def text_files(paths: Iterable[str | os.PathLike]) -> tuple[list[Path], int]:
         texts = [one for one in inside if one.name.removesuffix(".gz").endswith(ENDINGS)]
         if not texts:
             endings = ", ".join(ENDINGS)
-            raise FileError(
-                tr("{}: no file in it ends with {}, or one of these and .gz", path, endings), "name the files one by one"
-            )
+            cause = tr("{}: no file in it ends with {}, or one of these and .gz", path, endings)
+            raise FileError(cause, "name the files one by one")
         left += len(inside) - len(texts)
         found += texts
     return found, left
@@ -92,9 +91,8 @@ def _blocks(path: str | os.PathLike) -> Iterator[bytes]:
             while block := source.read(BLOCK):
                 room -= len(block)
                 if packed and room < 0:
-                    raise FileError(
-                        tr("{}: becomes more than {} times as large when it is unpacked", path, FACTOR), "gunzip --keep it yourself"
-                    )
+                    cause = tr("{}: becomes more than {} times as large when it is unpacked", path, FACTOR)
+                    raise FileError(cause, "gunzip --keep it yourself")
                 yield block
             yield b""
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

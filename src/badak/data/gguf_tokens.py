@@ -64,9 +64,8 @@ def _model(ids: dict[str, int], merges: list[tuple[str, str]], **more: Any) -> d
 def _byte_level(facts: Mapping[str, Any], ids: dict[str, int], where: Any) -> dict[str, Any]:
     name = facts.get(f"{GGML}pre", "gpt-2")
     if name not in PATTERNS:
-        raise FileError(
-            tr("{}: it cuts texts as {}; badak knows {}", where, shown(name), ", ".join(PATTERNS)), "llama.cpp reads this file"
-        )
+        cause = tr("{}: it cuts texts as {}; badak knows {}", where, shown(name), ", ".join(PATTERNS))
+        raise FileError(cause, "llama.cpp reads this file")
     merges = [tuple(pair.split(" ")) for pair in _list_of_texts(facts, "merges", where)]
     wrong = next((pair for pair in merges if len(pair) != 2 or not {*pair, "".join(pair)} <= ids.keys()), None)
     if wrong is not None:

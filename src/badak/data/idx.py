@@ -44,9 +44,8 @@ def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
                 with gzip.GzipFile(fileobj=file) as unpacked:
                     return _parse(unpacked, path, min(at_most, max(_FREE, _GROWTH * size)))
             if path.suffix == ".gz":
-                raise FileError(
-                    tr("{}: is named .gz but is not gzip (it starts with {})", path, start.hex(" ") or "nothing"), _AGAIN
-                )
+                cause = tr("{}: is named .gz but is not gzip (it starts with {})", path, start.hex(" ") or "nothing")
+                raise FileError(cause, _AGAIN)
             return _parse(file, path, at_most)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(tr("{}: the gzip data is damaged ({})", path, reason(error)), _AGAIN) from error
@@ -57,9 +56,8 @@ def read_idx(path: str | os.PathLike, at_most: int = _LARGEST) -> np.ndarray:
 def _parse(file: IO[bytes] | gzip.GzipFile, path: Path, limit: int) -> np.ndarray:
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0":
-        raise FileError(
-            tr("{}: not an IDX file: expected magic number 00 00 TT NN; got {}", path, magic.hex(" ") or "nothing"), _AGAIN
-        )
+        cause = tr("{}: not an IDX file: expected magic number 00 00 TT NN; got {}", path, magic.hex(" ") or "nothing")
+        raise FileError(cause, _AGAIN)
     if magic[2] not in _TYPES:
         known = ", ".join(f"{code:02x}" for code in _TYPES)
         raise FileError(tr("{}: unknown IDX element type {:02x}; known are {}", path, magic[2], known), _AGAIN)
@@ -70,16 +68,14 @@ def _parse(file: IO[bytes] | gzip.GzipFile, path: Path, limit: int) -> np.ndarra
     shape = tuple(int(size) for size in np.frombuffer(header, ">u4"))
     expected = math.prod(shape) * dtype.itemsize
     if axes > 32 or math.prod(size or 1 for size in shape) * dtype.itemsize > limit:  # NumPy counts so too where a size is 0
-        raise FileError(
-            tr("{}: the header says sizes {}, {} bytes; the limit is {:,}", path, shown(shape), shown(expected), limit), _AGAIN
-        )
+        cause = tr("{}: the header says sizes {}, {} bytes; the limit is {:,}", path, shown(shape), shown(expected), limit)
+        raise FileError(cause, _AGAIN)
     values = bytearray()
     while piece := file.read(min(_CHUNK, expected + 1 - len(values))):
         values += piece
     if len(values) < expected:
-        raise FileError(
-            tr("{}: truncated: sizes {} need {:,} bytes of values, {:,} are there", path, shape, expected, len(values)), _AGAIN
-        )
+        cause = tr("{}: truncated: sizes {} need {:,} bytes of values, {:,} are there", path, shape, expected, len(values))
+        raise FileError(cause, _AGAIN)
     if len(values) > expected:
         raise FileError(tr("{}: trailing bytes after the {:,} that sizes {} need", path, expected, shape), _AGAIN)
     array = np.frombuffer(values, dtype, math.prod(shape)).reshape(shape)

@@ -97,9 +97,8 @@ class DataLoader(Generic[T_co]):
 
     def __setattr__(self, name, value) -> None:
         if self._ready and name in _FIXED:
-            raise ArgumentError(
-                tr("{} attribute should not be set after {} is initialized", name, type(self).__name__), "make a new DataLoader"
-            )
+            cause = tr("{} attribute should not be set after {} is initialized", name, type(self).__name__)
+            raise ArgumentError(cause, "make a new DataLoader")
         super().__setattr__(name, value)
 
     @property
@@ -344,9 +343,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
 def _check_workers(loader: DataLoader) -> None:
     if loader.num_workers < 0:
-        raise ArgumentError(
-            tr("num_workers option should be non-negative; got {}", loader.num_workers), "num_workers=0 reads in the main process"
-        )
+        cause = tr("num_workers option should be non-negative; got {}", loader.num_workers)
+        raise ArgumentError(cause, "num_workers=0 reads in the main process")
     if loader.timeout < 0:
         raise ArgumentError(tr("timeout option should be non-negative; got {}", loader.timeout), "timeout=0 waits for ever")
     if loader.num_workers == 0 and loader.prefetch_factor is not None:
@@ -392,9 +390,8 @@ def _context(value, num_workers):
     if isinstance(value, str):
         known = multiprocessing.get_all_start_methods()
         if value not in known:
-            raise ArgumentError(
-                tr("multiprocessing_context option should specify a valid start method in {}, but got {!r}", known, value)
-            )
+            cause = tr("multiprocessing_context option should specify a valid start method in {}, but got {!r}", known, value)
+            raise ArgumentError(cause)
         return multiprocessing.get_context(value)
     if not isinstance(value, BaseContext):
         cause = tr("multiprocessing_context option should be a valid context object or a string; got {!r}", value)

@@ -75,12 +75,10 @@ def _pieces(path: Path) -> Any:
     try:
         import sentencepiece  # an extra: only Marian's folders need it
     except ImportError:
-        raise NotSupportedError(
-            tr("{}: the library sentencepiece is not installed", path), 'pip install "badak[translate]"'
-        ) from None
+        cause = tr("{}: the library sentencepiece is not installed", path)
+        raise NotSupportedError(cause, 'pip install "badak[translate]"') from None
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except Exception as error:
-        raise FileError(
-            tr("{}: no model that sentencepiece reads ({})", path, line(str(error))), "copy or download it again"
-        ) from None
+        cause = tr("{}: no model that sentencepiece reads ({})", path, line(str(error)))
+        raise FileError(cause, "copy or download it again") from None

@@ -55,9 +55,8 @@ def lines_of(where: str | Path, text: str, pairs: bool = False) -> Records:
     lines = list(enumerate(text.removesuffix("\n").split("\n"), 1)) if text else []
     broken = next((at for at, line in lines if pairs and line.strip() and line.count("\t") != 1), None)
     if broken is not None:
-        raise FileError(
-            tr("{}: line {}: expected two texts with a tab between", where, broken), "the first text, a tab, the second one"
-        )
+        cause = tr("{}: line {}: expected two texts with a tab between", where, broken)
+        raise FileError(cause, "the first text, a tab, the second one")
     return _records(where, ((at, line.split("\t") if pairs else [line]) for at, line in lines))
 
 
@@ -90,9 +89,8 @@ def _objects(path: Path, whole: bool, text: str, pair: str) -> Iterator[tuple[in
     if whole:
         values = parse_json(said, path)
         if not isinstance(values, list):
-            raise FileError(
-                tr("{}: expected a list of objects; got {}", path, shown(values)), "a list; .jsonl has an object in each line"
-            )
+            cause = tr("{}: expected a list of objects; got {}", path, shown(values))
+            raise FileError(cause, "a list; .jsonl has an object in each line")
         objects = list(enumerate(values, 1))
     else:
         lines = enumerate(said.split("\n"), 1)

@@ -105,11 +105,10 @@ class CharVocabulary(Vocabulary):
         distinct, where = np.unique(codes, return_inverse=True)
         absent = [chr(code) for code in distinct.tolist() if chr(code) not in self.ids]
         if absent:
-            raise ArgumentError(
-                tr("encode: {!r} (at character {}) is not among the {} characters known", absent[0], text.index(absent[0]),
-                   len(self)),
-                "use the characters of the training text only",
-            )  # fmt: skip
+            cause = tr(
+                "encode: {!r} (at character {}) is not among the {} characters known", absent[0], text.index(absent[0]), len(self)
+            )
+            raise ArgumentError(cause, "use the characters of the training text only")
         return np.array([self.ids[chr(code)] for code in distinct.tolist()], np.int64)[where]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -126,9 +125,8 @@ class WordVocabulary(Vocabulary):
     def __init__(self, tokens: Iterable[str]):
         super().__init__(tokens)
         if self.tokens[:5] != SPECIALS:
-            raise ArgumentError(
-                tr("WordVocabulary: expected the tokens {} first; got {}", " ".join(SPECIALS), shown(self.tokens[:5]))
-            )
+            cause = tr("WordVocabulary: expected the tokens {} first; got {}", " ".join(SPECIALS), shown(self.tokens[:5]))
+            raise ArgumentError(cause)
 
     @classmethod
     def from_texts(cls, texts: Iterable[str]) -> "WordVocabulary":

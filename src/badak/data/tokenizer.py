@@ -69,9 +69,8 @@ class Tokenizer:
         self.library, self.ids = made, made.get_vocab()
         size = max(self.ids.values(), default=-1) + 1
         if size != len(self.ids):
-            raise ArgumentError(
-                tr("Tokenizer: {} tokens are numbered up to {}", len(self.ids), size - 1), "numbers from 0 on, each given once"
-            )
+            cause = tr("Tokenizer: {} tokens are numbered up to {}", len(self.ids), size - 1)
+            raise ArgumentError(cause, "numbers from 0 on, each given once")
         self.tokens = tuple(sorted(self.ids, key=self.ids.__getitem__))
         added = made.get_added_tokens_decoder()
         self.special: Sequence[int] = tuple(number for number, token in sorted(added.items()) if token.special)
@@ -181,9 +180,8 @@ class Tokenizer:
                 return cls._from_merges(place / vocabulary, place / merges)
         if (place / WORDPIECE_FILE).is_file():
             return cls._from_wordpieces(place / WORDPIECE_FILE)
-        raise FileError(
-            tr("{}: no {}, no vocab.json with merges.txt and no {}", place, FILE, WORDPIECE_FILE), "the folder of a tokenizer"
-        )
+        cause = tr("{}: no {}, no vocab.json with merges.txt and no {}", place, FILE, WORDPIECE_FILE)
+        raise FileError(cause, "the folder of a tokenizer")
 
     @classmethod
     def _from_merges(cls, vocabulary: Path, merges: Path) -> "Tokenizer":
@@ -342,9 +340,8 @@ def _whole(text: Any) -> str:
     try:
         validation.text("encode", text).encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(
-            tr("encode: character {} is half of a surrogate pair, no text", error.start), "text.encode('utf-8', 'replace').decode()"
-        ) from None
+        cause = tr("encode: character {} is half of a surrogate pair, no text", error.start)
+        raise ArgumentError(cause, "text.encode('utf-8', 'replace').decode()") from None
     return text
 
 
@@ -378,9 +375,8 @@ def _refused(where: Any) -> Iterator[None]:
     except ArgumentError as error:
         raise FileError(tr("{}: {}", where, error.cause), "copy or download it again") from None
     except BaseException as error:
-        raise FileError(
-            tr("{}: no tokenizer that the library tokenizers reads ({})", where, line(str(error))), "copy or download it again"
-        ) from None
+        cause = tr("{}: no tokenizer that the library tokenizers reads ({})", where, line(str(error)))
+        raise FileError(cause, "copy or download it again") from None
 
 
 _guard_types(globals(), __name__)

@@ -95,14 +95,12 @@ def write_tokens(
     """
     place = as_path(folder)
     if not isinstance(tokenizer, Tokenizer):
-        raise ArgumentTypeError(
-            tr("write_tokens: expected a Tokenizer; got {}", type(tokenizer).__name__), "Tokenizer.load('tokenizer.json')"
-        )
+        cause = tr("write_tokens: expected a Tokenizer; got {}", type(tokenizer).__name__)
+        raise ArgumentTypeError(cause, "Tokenizer.load('tokenizer.json')")
     end = tokenizer.eos if end is None else validation.whole("write_tokens", "end", end, least=0)
     if end is not None and end >= len(tokenizer):
-        raise IndexOutOfRangeError(
-            tr("write_tokens: end={} is outside of the {} tokens", end, len(tokenizer)), "the number of a mark"
-        )
+        cause = tr("write_tokens: end={} is outside of the {} tokens", end, len(tokenizer))
+        raise IndexOutOfRangeError(cause, "the number of a mark")
     expect_free(place)
     remove_leftovers(make_folder(place))
     _tell_about(place, {"finished": False})
@@ -217,9 +215,8 @@ class TokenFile:
             raise self._broken(tr("{} does not divide the tokens", ENDS))
         most = max((int(self.ids[at : at + BLOCK].max()) for at in range(0, len(self.ids), BLOCK)), default=0)
         if size != self.about["vocab_size"] or most >= max(size, 1):
-            raise self._broken(
-                tr("token {} in {}, {} has {} tokens, {} speaks of {}", most, IDS, FILE, size, ABOUT, self.about["vocab_size"])
-            )
+            cause = tr("token {} in {}, {} has {} tokens, {} speaks of {}", most, IDS, FILE, size, ABOUT, self.about["vocab_size"])
+            raise self._broken(cause)
 
     def _read_about(self) -> dict[str, Any]:
         """about.json, of which every entry is one that can be."""
@@ -284,9 +281,8 @@ class TokenWindows(Dataset):
         validation.array_of_tokens("TokenWindows", ids)
         validation.whole("TokenWindows", "context", context)
         if len(ids) <= context:
-            raise ArgumentError(
-                tr("TokenWindows: {} tokens, a window needs {}", len(ids), context + 1), "a longer text, or a smaller context"
-            )
+            cause = tr("TokenWindows: {} tokens, a window needs {}", len(ids), context + 1)
+            raise ArgumentError(cause, "a longer text, or a smaller context")
         self.ids, self.context = ids, context
 
     def __len__(self) -> int:
@@ -300,9 +296,8 @@ class TokenWindows(Dataset):
         """A batch: ids and labels, each (B, T)."""
         first = np.asarray(starts, np.int64)
         if first.size and not 0 <= first.min() <= first.max() < len(self):
-            raise IndexOutOfRangeError(
-                tr("TokenWindows: windows {}..{} of {}", first.min(), first.max(), len(self)), tr("numbers in 0..{}", len(self) - 1)
-            )
+            cause = tr("TokenWindows: windows {}..{} of {}", first.min(), first.max(), len(self))
+            raise IndexOutOfRangeError(cause, tr("numbers in 0..{}", len(self) - 1))
         block = self.ids[first[:, None] + np.arange(self.context + 1)].astype(np.int64)  # (B, T + 1)
         return from_numpy(np.ascontiguousarray(block[:, :-1])), from_numpy(np.ascontiguousarray(block[:, 1:]))
 

@@ -74,7 +74,6 @@ def array_of_tokens(where: str, ids: Any) -> np.ndarray:
     """An array (N,) of token numbers, in memory or on the disk."""
     if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype.kind not in "iu":
         got = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
-        raise ArgumentTypeError(
-            tr("{}: expected ids as a NumPy array (N,) of integers; got {}", where, got), "numpy.array([3, 1, 2])"
-        )
+        cause = tr("{}: expected ids as a NumPy array (N,) of integers; got {}", where, got)
+        raise ArgumentTypeError(cause, "numpy.array([3, 1, 2])")
     return ids

@@ -34,9 +34,8 @@ def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None
 def array(x, where: str) -> np.ndarray:
     """The values of a tensor."""
     if not isinstance(x, Tensor):
-        raise ArgumentTypeError(
-            tr("{}: expected a tensor; got {}", where, type(x).__name__), "badak.tensor(value), or the object collectives"
-        )
+        cause = tr("{}: expected a tensor; got {}", where, type(x).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(value), or the object collectives")
     return x._array
 
 
@@ -71,9 +70,8 @@ def member(group: ProcessGroup, asked: int | None, inside: int | None, where: st
     else:
         rank = -1
     if not 0 <= rank < group.size():
-        raise ArgumentError(
-            tr("{}: {}={} is not in {}", where, name, asked if inside is None else inside, group), tr("one of {}", group.ranks)
-        )
+        cause = tr("{}: {}={} is not in {}", where, name, asked if inside is None else inside, group)
+        raise ArgumentError(cause, tr("one of {}", group.ranks))
     return rank
 
 

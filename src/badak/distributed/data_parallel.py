@@ -167,9 +167,8 @@ class DistributedDataParallel(Module):
         bucket: a GradBucket. Ready-made hooks: torch.distributed.algorithms.ddp_comm_hooks.default_hooks.
         """
         if not callable(hook):
-            raise ArgumentTypeError(
-                tr("Communication hook must be callable; got {}", type(hook).__name__), "hook(state, bucket), a function"
-            )
+            cause = tr("Communication hook must be callable; got {}", type(hook).__name__)
+            raise ArgumentTypeError(cause, "hook(state, bucket), a function")
         if self._make_reducer is None:
             raise StateError("register_comm_hook: this model was copied or pickled", "DistributedDataParallel(model.module)")
         if self._reducer is None:  # alone: the hook counts all the same

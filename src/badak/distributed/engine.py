@@ -59,9 +59,8 @@ class Engine:
             mpi4py.rc.finalize = False  # see _say_goodbye
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:  # RuntimeError: the wheel is there, the library is not
-            raise NotSupportedError(
-                tr("several ranks need MPI, which cannot be loaded here ({})", error), 'pip install "badak[mpi]"'
-            ) from error
+            cause = tr("several ranks need MPI, which cannot be loaded here ({})", error)
+            raise NotSupportedError(cause, 'pip install "badak[mpi]"') from error
         here = place()
         if here is not None and (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size) != here[:2]:
             raise StateError(

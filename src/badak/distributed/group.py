@@ -193,9 +193,8 @@ def _asked(backend) -> str | None:
     if backend is None:
         return None
     if not isinstance(backend, str):
-        raise ArgumentTypeError(
-            tr("init_process_group: backend should be a string; got {}", type(backend).__name__), 'backend="mpi"'
-        )
+        cause = tr("init_process_group: backend should be a string; got {}", type(backend).__name__)
+        raise ArgumentTypeError(cause, 'backend="mpi"')
     names = [part.split(":")[-1].lower() for part in backend.split(",")]
     unknown = [name for name in names if name not in BACKENDS]
     if unknown:
@@ -213,13 +212,11 @@ def _place(size: int, rank: int) -> Place:
         cause = tr("init_process_group: a world of {} ranks, but this process was started alone", wanted)
         raise ArgumentError(cause, tr("badak launch -n {} SCRIPT, or mpirun -n {} badak run SCRIPT", wanted, wanted))
     if wanted != here.size:
-        raise ArgumentError(
-            tr("init_process_group: a world of {} ranks, but {} were started", wanted, here.size), f"world_size={here.size}"
-        )
+        cause = tr("init_process_group: a world of {} ranks, but {} were started", wanted, here.size)
+        raise ArgumentError(cause, f"world_size={here.size}")
     if rank >= 0 and rank != here.rank:
-        raise ArgumentError(
-            tr("init_process_group: rank={}, but this process was started as rank {}", rank, here.rank), "leave rank out"
-        )
+        cause = tr("init_process_group: rank={}, but this process was started as rank {}", rank, here.rank)
+        raise ArgumentError(cause, "leave rank out")
     return here
 
 
@@ -248,9 +245,8 @@ def chosen(asked=None) -> ProcessGroup:
     if asked == NON_MEMBER:
         raise ArgumentError(tr("rank {} is not in this group", world.rank()), "call it only where get_rank(group) >= 0")
     if not isinstance(asked, ProcessGroup):
-        raise ArgumentTypeError(
-            tr("group should be what new_group gave; got {}", type(asked).__name__), "leave group out for all ranks"
-        )
+        cause = tr("group should be what new_group gave; got {}", type(asked).__name__)
+        raise ArgumentTypeError(cause, "leave group out for all ranks")
     if asked is not world and asked.comm is not None and asked not in _made:
         raise StateError(tr("the group of ranks {} was destroyed", asked.ranks), "new_group(ranks)")
     return asked
@@ -340,9 +336,8 @@ def new_group(
     world = chosen()
     members = sorted(range(world.size()) if ranks is None else {int(r) for r in ranks})
     if not members or members[0] < 0 or members[-1] >= world.size():
-        raise ArgumentError(
-            tr("new_group: ranks {} are not all in a world of {}", members, world.size()), f"0 to {world.size() - 1}"
-        )
+        cause = tr("new_group: ranks {} are not all in a world of {}", members, world.size())
+        raise ArgumentError(cause, f"0 to {world.size() - 1}")
     if ranks is not None and len(members) != len(list(ranks)):
         raise ArgumentError(tr("new_group: a rank stands twice in {}", list(ranks)), "name each rank once")
     seconds = _seconds(timeout, "new_group", world.seconds)

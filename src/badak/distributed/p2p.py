@@ -46,9 +46,8 @@ class Receives:
 def _peer(group: ProcessGroup, rank, inside, where: str, name: str) -> int:
     number = int(inside) if inside is not None else group.ranks.index(int(rank)) if rank in group.ranks else -1
     if not 0 <= number < group.size():
-        raise ArgumentError(
-            tr("{}: {}={} is not in {}", where, name, rank if inside is None else inside, group), tr("one of {}", group.ranks)
-        )
+        cause = tr("{}: {}={} is not in {}", where, name, rank if inside is None else inside, group)
+        raise ArgumentError(cause, tr("one of {}", group.ranks))
     if number == group.rank():
         raise ArgumentError(tr("{}: {}={} is this rank itself", where, name, group.ranks[number]), "copy the tensor: y.copy_(x)")
     return number

@@ -29,9 +29,8 @@ class ConstraintRegistry:
     def __call__(self, constraint: Constraint) -> Transform:
         """The transform into a constraint."""
         if type(constraint) not in self._registry:
-            raise NotSupportedError(
-                tr("Cannot transform {} constraints", type(constraint).__name__), "register(constraint, function) makes one known"
-            )
+            cause = tr("Cannot transform {} constraints", type(constraint).__name__)
+            raise NotSupportedError(cause, "register(constraint, function) makes one known")
         return self._registry[type(constraint)](constraint)
 
 

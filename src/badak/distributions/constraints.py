@@ -34,9 +34,8 @@ class _Dependent(Constraint):
 
     def _known(self, name: str) -> Any:
         if getattr(self, name) is NotImplemented:
-            raise NotSupportedError(
-                tr("{} of this constraint depends on the distribution", name[1:]), "the `support` of one that was made"
-            )
+            cause = tr("{} of this constraint depends on the distribution", name[1:])
+            raise NotSupportedError(cause, "the `support` of one that was made")
         return getattr(self, name)
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> "_Dependent":

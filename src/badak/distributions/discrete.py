@@ -59,11 +59,10 @@ class Geometric(_Trials):
         self._take(probs, logits)
         super().__init__(self._shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
-            raise ArgumentError(
-                tr("Expected parameter probs (Tensor of shape {}) of distribution Geometric to be positive",
-                   tuple(self.probs.shape)),
-                "probs > 0",
-            )  # fmt: skip
+            cause = tr(
+                "Expected parameter probs (Tensor of shape {}) of distribution Geometric to be positive", tuple(self.probs.shape)
+            )
+            raise ArgumentError(cause, "probs > 0")
 
     mean = property(lambda self: 1.0 / self.probs - 1.0)
     mode = property(lambda self: self.probs * 0)

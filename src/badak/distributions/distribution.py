@@ -189,9 +189,8 @@ class Distribution:
         shape = self._batch_shape + self._event_shape
         for mine, given in zip(reversed(shape), reversed(tuple(value.shape))):
             if mine != 1 and given not in (1, mine):
-                raise ArgumentError(
-                    tr("Value is not broadcastable with batch_shape+event_shape: {} vs {}.", tuple(value.shape), tuple(shape)), None
-                )
+                cause = tr("Value is not broadcastable with batch_shape+event_shape: {} vs {}.", tuple(value.shape), tuple(shape))
+                raise ArgumentError(cause, None)
         try:
             support = self.support
         except NotImplementedError:

@@ -107,9 +107,8 @@ class LowRankMultivariateNormal(Distribution):
             raise ArgumentError("loc must be at least one-dimensional.", "loc.unsqueeze(0)")
         n = loc.shape[-1]
         if cov_factor.dim() < 2 or cov_factor.shape[-2] != n:
-            raise ArgumentError(
-                tr("cov_factor must be a batch of matrices with shape {} x m", n), "cov_factor (..., n, m) with loc (..., n)"
-            )
+            cause = tr("cov_factor must be a batch of matrices with shape {} x m", n)
+            raise ArgumentError(cause, "cov_factor (..., n, m) with loc (..., n)")
         if cov_diag.shape[-1:] != (n,):
             raise ArgumentError(tr("cov_diag must be a batch of vectors with shape {}", n), "cov_diag (..., n) with loc (..., n)")
         from_all = [loc.unsqueeze(-1), cov_factor[..., :1], cov_diag.unsqueeze(-1)]

@@ -35,9 +35,8 @@ class TransformedDistribution(Distribution):
             raise ArgumentTypeError(tr("TransformedDistribution: expected a distribution; got {}", got), "Normal(0.0, 1.0)")
         self.transforms = [transforms] if not isinstance(transforms, (list, tuple)) else list(transforms)
         if not all(isinstance(each, Transform) for each in self.transforms):
-            raise ArgumentError(
-                tr("transforms must be a Transform or list, but was {}", transforms), "a Transform, or a list of them"
-            )
+            cause = tr("transforms must be a Transform or list, but was {}", transforms)
+            raise ArgumentError(cause, "a Transform, or a list of them")
         whole = ComposeTransform(self.transforms)
         inside, outside = whole.domain.event_dim, whole.codomain.event_dim
         shape, dims = base_distribution.batch_shape + base_distribution.event_shape, len(base_distribution.event_shape)

@@ -74,9 +74,8 @@ class TextClassifier:
                 "the tokenizer and the labels that the model was trained with",
             )  # fmt: skip
         if not {BERT_MARKS[2], BERT_MARKS[3]} <= set(tokenizer.ids):
-            raise ArgumentError(
-                tr("TextClassifier: the tokenizer has no {} and {}", BERT_MARKS[2], BERT_MARKS[3]), "a tokenizer as BERT's"
-            )
+            cause = tr("TextClassifier: the tokenizer has no {} and {}", BERT_MARKS[2], BERT_MARKS[3])
+            raise ArgumentError(cause, "a tokenizer as BERT's")
 
     def judge(self, texts: Sequence[Text], words: bool = True) -> Iterator[Prediction]:
         """A verdict on each text or pair, in order; without `words` they are not looked for, which takes a pass for each."""

@@ -32,9 +32,8 @@ class TextEncoder:
     def __init__(self, model: SentenceEncoder, tokenizer: Tokenizer, length: int | None = None):
         if not isinstance(model, SentenceEncoder) or not isinstance(tokenizer, Tokenizer):
             got = tr("{} and {}", type(model).__name__, type(tokenizer).__name__)
-            raise ArgumentTypeError(
-                tr("TextEncoder: expected a SentenceEncoder and a Tokenizer; got {}", got), "TextEncoder.load(folder)"
-            )
+            cause = tr("TextEncoder: expected a SentenceEncoder and a Tokenizer; got {}", got)
+            raise ArgumentTypeError(cause, "TextEncoder.load(folder)")
         self.model, self.tokenizer, room = model, tokenizer, model.config.context
         self.length = room if length is None else min(whole("TextEncoder", "length", length, least=2), room)
         if len(tokenizer) > model.config.vocab_size:
@@ -100,9 +99,8 @@ def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The cosine of each row of a (M, C) with each row of b (N, C), as (M, N); 0 for a row of zeros."""
     for one in (a, b):
         if not isinstance(one, np.ndarray) or one.ndim != 2 or one.dtype.kind not in "fiu":
-            raise ArgumentTypeError(
-                tr("cosines: expected vectors as a NumPy array (N, C); got {}", _kind(one)), "encoder.encode(texts)"
-            )
+            cause = tr("cosines: expected vectors as a NumPy array (N, C); got {}", _kind(one))
+            raise ArgumentTypeError(cause, "encoder.encode(texts)")
     if a.shape[1] != b.shape[1]:
         raise ShapeError(tr("cosines: vectors of {} and of {} numbers", a.shape[1], b.shape[1]), "both of one encoder")
     lengths = np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)

@@ -24,9 +24,8 @@ def figures() -> Iterator[Any]:
     except ImportError:
         raise NotSupportedError("matplotlib is not installed", 'pip install "badak[plot]"') from None
     except Exception as error:  # of a file that it reads at its start
-        raise NotSupportedError(
-            tr("matplotlib cannot be loaded: {}", reason(error)), "see to a matplotlibrc in this folder"
-        ) from None
+        cause = tr("matplotlib cannot be loaded: {}", reason(error))
+        raise NotSupportedError(cause, "see to a matplotlibrc in this folder") from None
     with matplotlib.rc_context():
         if os.path.exists("matplotlibrc"):
             matplotlib.rcdefaults()

@@ -66,9 +66,8 @@ def open_folder(folder: str | os.PathLike, dtype: Any = None) -> TextGenerator:
     place = found(folder)
     model = from_pretrained(place, dtype)
     if not getattr(model, "takes_cache", False):
-        raise ArgumentError(
-            tr("{}: a {} writes no text", folder, type(model).__name__), "a folder of GPT-2, Llama, Qwen or Mistral"
-        )
+        cause = tr("{}: a {} writes no text", folder, type(model).__name__)
+        raise ArgumentError(cause, "a folder of GPT-2, Llama, Qwen or Mistral")
     tokenizer = Tokenizer.load(place)
     if len(tokenizer) > model.config.vocab_size:
         cause = tr("{}: a tokenizer of {} tokens, a model of {}", folder, len(tokenizer), model.config.vocab_size)

@@ -115,9 +115,8 @@ def _own_code_alone(loader: Any, package: Path) -> None:
 
 def _expect_own(place: Path, package: Path) -> None:
     if not Path(place).resolve().is_relative_to(package.resolve()):
-        raise ArgumentError(
-            tr("{}: a task names a function of Python (!function), which badak does not run", place), "a template in its place"
-        )
+        cause = tr("{}: a task names a function of Python (!function), which badak does not run", place)
+        raise ArgumentError(cause, "a template in its place")
 
 
 def _known_metrics(registry: Any) -> Callable[..., Any]:
@@ -126,9 +125,8 @@ def _known_metrics(registry: Any) -> Callable[..., Any]:
     def get_metric(name: str, hf_evaluate_metric: bool = False) -> Any:
         found = None if hf_evaluate_metric else registry.get_metric(name) if name in registry.metric_registry else None
         if found is None:
-            raise ArgumentError(
-                tr("lm_eval has no metric {!r:.60}, and badak runs none of a file or of the Hub", name), "one of its own"
-            )
+            cause = tr("lm_eval has no metric {!r:.60}, and badak runs none of a file or of the Hub", name)
+            raise ArgumentError(cause, "one of its own")
         return found
 
     return get_metric
@@ -183,9 +181,8 @@ class Questions:
         """What the model writes after a prompt, up to one of the texts `until`."""
         ids = self.tokens(prompt)
         if most >= self.context:
-            raise ArgumentError(
-                tr("the task asks for {} new tokens, and the model reads {}", most, self.context), "a model with a longer context"
-            )
+            cause = tr("the task asks for {} new tokens, and the model reads {}", most, self.context)
+            raise ArgumentError(cause, "a model with a longer context")
         vocabulary = self.writer.vocabulary
         while len(ids) > self.context - most and prompt:  # cut off at the beginning, as the harness does
             prompt = vocabulary.decode(ids[-(self.context - most) :])

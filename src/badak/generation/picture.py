@@ -64,9 +64,8 @@ def read_grey(path: Path) -> np.ndarray:
     except FileError:
         raise
     except Exception as error:  # Pillow's decoders raise whatever they stumble over
-        raise FileError(
-            tr("{}: not a picture that can be read ({})", path, _reason(error)), fix="give a PNG, JPEG, GIF, BMP or WebP file"
-        ) from None
+        cause = tr("{}: not a picture that can be read ({})", path, _reason(error))
+        raise FileError(cause, fix="give a PNG, JPEG, GIF, BMP or WebP file") from None
     if picture.width * picture.height > ENOUGH_PIXELS:
         picture = picture.reduce(math.ceil(math.sqrt(picture.width * picture.height / ENOUGH_PIXELS)))
     ground = Image.new("RGBA", picture.size, "white")

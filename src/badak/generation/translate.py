@@ -84,9 +84,8 @@ def translations(
     context, eos = model.config.context, model.config.eos_id
     for i, row in enumerate(rows):
         if len(row) > context:
-            raise ArgumentError(
-                tr("sentence {} has {} tokens, the model reads {}", i + 1, len(row), context), "cut it into shorter sentences"
-            )
+            cause = tr("sentence {} has {} tokens, the model reads {}", i + 1, len(row), context)
+            raise ArgumentError(cause, "cut it into shorter sentences")
     order = sorted((i for i, row in enumerate(rows) if len(row) > 1), key=lambda i: (len(rows[i]), i))
     made: dict[int, np.ndarray] = {}
     batch_size = min(config.batch_size, max(1, MAX_BEAMS // config.num_beams))

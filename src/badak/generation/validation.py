@@ -19,9 +19,8 @@ def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> 
     """Refuse what is no model, no GenerationConfig, and no number of a token."""
     expect_model("generate", model)
     if not isinstance(config, GenerationConfig):
-        raise ArgumentTypeError(
-            tr("generate: expected a GenerationConfig; got {}", type(config).__name__), "GenerationConfig(max_new_tokens=100)"
-        )
+        cause = tr("generate: expected a GenerationConfig; got {}", type(config).__name__)
+        raise ArgumentTypeError(cause, "GenerationConfig(max_new_tokens=100)")
     for one in ends_of(eos):
         whole("generate", "eos", one, least=0)
     for token in several("generate", suppress_tokens, tr("the tokens that are never written"), "suppress_tokens=[0]"):
@@ -31,17 +30,15 @@ def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> 
 def expect_model(where: str, model: Any) -> None:
     """Refuse what is no module."""
     if not isinstance(model, Module):
-        raise ArgumentTypeError(
-            tr("{}: expected a model, an nn.Module; got {}", where, type(model).__name__), "a class of nn.Module with forward(ids)"
-        )
+        cause = tr("{}: expected a model, an nn.Module; got {}", where, type(model).__name__)
+        raise ArgumentTypeError(cause, "a class of nn.Module with forward(ids)")
 
 
 def expect_prompt(ids: Any) -> None:
     """Refuse what is no prompt (B, T) of integers."""
     if not isinstance(ids, Tensor):
-        raise ArgumentTypeError(
-            tr("generate: expected a prompt ids (B, T) as a Tensor; got {}", type(ids).__name__), "badak.tensor([[1, 2]])"
-        )
+        cause = tr("generate: expected a prompt ids (B, T) as a Tensor; got {}", type(ids).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor([[1, 2]])")
     if ids.dim() != 2 or 0 in ids.shape:
         raise ArgumentError(tr("generate: expected a prompt ids (B, T) with at least one token; got {}", tuple(ids.shape)), ONE_ROW)
     _expect_whole(ids)
@@ -79,9 +76,8 @@ def _prompt(one: Any) -> Tensor:
     except ValueError:  # lists of unequal lengths
         numbers = np.zeros((0, 0), np.int64)
     if numbers.dtype.kind not in "biuf":
-        raise ArgumentTypeError(
-            tr("generate: expected prompts of token numbers; got {}", type(one).__name__), "tokenizer.encode(text)"
-        )
+        cause = tr("generate: expected prompts of token numbers; got {}", type(one).__name__)
+        raise ArgumentTypeError(cause, "tokenizer.encode(text)")
     return tensor(numbers if numbers.size else numbers.astype(np.int64))
 
 

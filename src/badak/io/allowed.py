@@ -354,12 +354,10 @@ def name_of(thing: Any) -> tuple[str, Any]:
     """(dotted name, thing) of an entry of `add_safe_globals`: a class, a function, or a pair (thing, its name)."""
     if isinstance(thing, tuple):
         if len(thing) != 2 or not isinstance(thing[1], str):
-            raise ArgumentTypeError(
-                tr("add_safe_globals: expected a pair (class, its name as text); got {!r}", thing), "(MyClass, 'module.MyClass')"
-            )
+            cause = tr("add_safe_globals: expected a pair (class, its name as text); got {!r}", thing)
+            raise ArgumentTypeError(cause, "(MyClass, 'module.MyClass')")
         return thing[1], thing[0]
     if not hasattr(thing, "__qualname__"):
-        raise ArgumentTypeError(
-            tr("add_safe_globals: expected classes or functions; got {!r}", thing), "add_safe_globals([MyClass])"
-        )
+        cause = tr("add_safe_globals: expected classes or functions; got {!r}", thing)
+        raise ArgumentTypeError(cause, "add_safe_globals([MyClass])")
     return f"{home(thing)}.{thing.__qualname__}", thing

@@ -30,9 +30,8 @@ def as_path(path: str | os.PathLike) -> Path:
     except TypeError:
         text = b""
     if not isinstance(text, str):
-        raise ArgumentTypeError(
-            tr("expected a path; got {}", type(path).__name__), "a text such as 'data/file.txt', or a pathlib.Path"
-        )
+        cause = tr("expected a path; got {}", type(path).__name__)
+        raise ArgumentTypeError(cause, "a text such as 'data/file.txt', or a pathlib.Path")
     try:
         os.lstat(text)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -153,9 +152,8 @@ def open_file(path: str | os.PathLike) -> BufferedReader:
     file = open(as_path(path), "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise FileError(
-            tr("{}: cannot be read (it is no plain file)", path), "copy what comes out of it into a file, and name that"
-        )
+        cause = tr("{}: cannot be read (it is no plain file)", path)
+        raise FileError(cause, "copy what comes out of it into a file, and name that")
     return file
 
 

@@ -203,9 +203,8 @@ def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor
         if candidate.is_file() and mismatch(candidate, said) is None:
             return safetensors.load_file(candidate)
     if not path.is_file():
-        raise FileError(
-            tr("{}: no such file, but {} (step {}) needs it", path, INDEX, index["step"]), "restore the folder from a copy"
-        )
+        cause = tr("{}: no such file, but {} (step {}) needs it", path, INDEX, index["step"])
+        raise FileError(cause, "restore the folder from a copy")
     cause = tr("{}: damaged, or of another step than {} (step {}): {}", path, INDEX, index["step"], mismatch(path, said))
     raise FileError(cause, tr("restore {} and {} from one copy of the folder", name, INDEX))
 

@@ -132,9 +132,8 @@ def _to_json(value: Any) -> Any:
         return os.fspath(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise ArgumentTypeError(
-        tr("config: {!r} ({}) has no JSON form", value, type(value).__name__), "use numbers, texts, lists and nested dataclasses"
-    )
+    cause = tr("config: {!r} ({}) has no JSON form", value, type(value).__name__)
+    raise ArgumentTypeError(cause, "use numbers, texts, lists and nested dataclasses")
 
 
 def _from_table(cls: Any, table: Any, prefix: str, problems: list[str]) -> Any:

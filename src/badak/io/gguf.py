@@ -174,9 +174,8 @@ def _tensors(cursor: _Cursor, entries: list, alignment: int) -> dict[str, Stored
             raise cursor.broken(tr("{} {} is not in blocks of {} numbers", tensor, shape, size))
         bytes_of_row, rows = shape[-1] // size * width, math.prod(shape[:-1])
         if offset % alignment or offset > held or rows * bytes_of_row > held - offset:
-            raise cursor.broken(
-                tr("{} {} of {} begins at byte {:,} of {:,} and does not fit there", tensor, shape, kind.upper(), offset, held)
-            )
+            cause = tr("{} {} of {} begins at byte {:,} of {:,} and does not fit there", tensor, shape, kind.upper(), offset, held)
+            raise cursor.broken(cause)
         first = start + offset
         tensors[name] = Stored(kind, shape, cursor.data[first : first + rows * bytes_of_row].reshape(rows, bytes_of_row))
         ends.append((offset, offset + rows * bytes_of_row, name))

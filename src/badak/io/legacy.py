@@ -34,9 +34,8 @@ def legacy_parts(obj: Any, placing: Placing) -> Iterator[Callable[[Any], object]
     def place(tensor: Tensor) -> tuple[str, str, int, int, tuple[int, ...]]:
         found = placing.place(tensor)
         if found[1] == UNTYPED:
-            raise NotSupportedError(
-                tr("save: the format before PyTorch 1.6 has no {}", tensor.dtype.name), "leave _use_new_zipfile_serialization out"
-            )
+            cause = tr("save: the format before PyTorch 1.6 has no {}", tensor.dtype.name)
+            raise NotSupportedError(cause, "leave _use_new_zipfile_serialization out")
         counts[found[0]] = found[2]
         return found
 

@@ -27,9 +27,8 @@ def limited(script: str, question: Any, where: Any, what: str, fix: str) -> Any:
     Raises FileError, with `where`, `what` and `fix`, for an error, and where it takes too long or too much memory.
     """
     if not sys.executable:
-        raise NotSupportedError(
-            tr("{}: {} is read by a Python of its own, and there is none next to this program", where, what), fix
-        )
+        cause = tr("{}: {} is read by a Python of its own, and there is none next to this program", where, what)
+        raise NotSupportedError(cause, fix)
     order = {"path": sys.path, "script": script, "seconds": SECONDS, "memory": MEMORY, "question": question}
     try:
         done = subprocess.run(

@@ -288,10 +288,8 @@ class Pickler:
     def _name_of(self, value: Any) -> None:
         module, name = value.__module__ and home(value), value.__qualname__
         if "<" in name:
-            raise self._refused(
-                tr("is {} ({})", tr("a lambda") if "lambda" in name else tr("defined inside a function"), name),
-                tr("define it at the top of a module, or save a state_dict"),
-            )
+            cause = tr("is {} ({})", tr("a lambda") if "lambda" in name else tr("defined inside a function"), name)
+            raise self._refused(cause, tr("define it at the top of a module, or save a state_dict"))
         if isinstance(module, str) and module.startswith("badak.compat.torch."):  # as PyTorch names it
             module = pytorch_place(f"{module}.{name}").removesuffix(f".{name}").replace("badak.", "torch.", 1)
         if not isinstance(module, str):
@@ -308,9 +306,8 @@ class Pickler:
         try:
             said = reduce(value) if reduce else value.__reduce_ex__(2)
         except TypeError as error:
-            raise self._refused(
-                tr("is a {} ({})", type(value).__name__, error), tr("leave it out, or save a state_dict")
-            ) from error
+            cause = tr("is a {} ({})", type(value).__name__, error)
+            raise self._refused(cause, tr("leave it out, or save a state_dict")) from error
         if isinstance(said, str):
             self._name(f"{value.__module__}.{said}", value.__module__)
             return

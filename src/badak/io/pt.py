@@ -256,9 +256,8 @@ def _restore(map_location: Any) -> Callable[[Storage], Storage]:
         def call(storage: Storage) -> Storage:
             found = map_location(storage, storage.location)
             if found is not None and not isinstance(found, Storage):
-                raise ArgumentTypeError(
-                    tr("load: map_location gave a {}, not a storage", type(found).__name__), "return storage, or None"
-                )
+                cause = tr("load: map_location gave a {}, not a storage", type(found).__name__)
+                raise ArgumentTypeError(cause, "return storage, or None")
             return storage if found is None else found
 
         return call

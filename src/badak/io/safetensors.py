@@ -131,9 +131,8 @@ def _plan(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None) -> tup
     kept, ties = _untie({name: _array_of(name, value) for name, value in tensors.items()})
     texts = dict(metadata or {})
     if not all(isinstance(text, str) for pair in texts.items() for text in pair):
-        raise ArgumentError(
-            tr("save_file: expected metadata of strings; got {!r}", texts), "write numbers as str(n), structures as json.dumps(x)"
-        )
+        cause = tr("save_file: expected metadata of strings; got {!r}", texts)
+        raise ArgumentError(cause, "write numbers as str(n), structures as json.dumps(x)")
     if ties:
         texts[TIED] = json.dumps(ties, sort_keys=True)
     header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))} if texts else {}

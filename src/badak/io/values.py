@@ -58,9 +58,8 @@ def decode(value: Any, get: Callable[[str], Any], where: str) -> Any:
     except FileError:
         raise
     except (TypeError, ValueError, KeyError, RecursionError) as error:
-        raise FileError(
-            tr("{}: damaged: a value in it is none ({})", where, reason(error)), "restore it from a copy, or start the run again"
-        ) from error
+        cause = tr("{}: damaged: a value in it is none ({})", where, reason(error))
+        raise FileError(cause, "restore it from a copy, or start the run again") from error
 
 
 def _decode(value: Any, get: Callable[[str], Any], keys: Keys) -> Any:

@@ -125,6 +125,5 @@ def _load(name: str, where: str) -> ModuleType:
     try:
         return _import_numba()
     except ImportError as error:
-        raise ArgumentError(
-            tr("{}: the Numba kernels cannot be imported ({})", where, error), tr('{}, or choose "reference"', INSTALL)
-        ) from error
+        cause = tr("{}: the Numba kernels cannot be imported ({})", where, error)
+        raise ArgumentError(cause, tr('{}, or choose "reference"', INSTALL)) from error

@@ -100,9 +100,8 @@ class BERTEncoder(Pretrained):
                 code=13,
             )
         if token_type_ids is not None and self.segment is None:
-            raise ArgumentError(
-                tr("{}: token_type_ids for a model that has no vectors for them", type(self).__name__), "token_type_ids=None"
-            )
+            cause = tr("{}: token_type_ids for a model that has no vectors for them", type(self).__name__)
+            raise ArgumentError(cause, "token_type_ids=None")
         h = self.token(ids) + self.position.weight[:T]
         if self.segment is not None:
             h = h + (self.segment.weight[0] if token_type_ids is None else self.segment(token_type_ids))

@@ -58,11 +58,10 @@ class Classifier(nn.Module):
     def forward(self, pictures: Tensor) -> Tensor:
         rows, width = self.config.rows, self.config.row_width
         if tuple(pictures.shape[1:]) != (rows, width):
-            raise ShapeError(
-                tr("{}: expected pictures (B, rows={}, row_width={}); got {}", type(self).__name__, rows, width,
-                   tuple(pictures.shape)),
-                fix="one picture alone is pictures[None]",
-            )  # fmt: skip
+            cause = tr(
+                "{}: expected pictures (B, rows={}, row_width={}); got {}", type(self).__name__, rows, width, tuple(pictures.shape)
+            )
+            raise ShapeError(cause, fix="one picture alone is pictures[None]")
         h = self.position(self.tokens(self.rows(pictures)))
         return self.head(self.pooling(self.transformer(h, h)))
 

@@ -27,9 +27,8 @@ def read_tensors(place: Path) -> dict[str, Tensor]:
             tensors: dict[str, Tensor] = {}
             for file in _shards(place / index):
                 if not (place / file).is_file():
-                    raise FileError(
-                        tr("{}: is missing, and {} names it", place / file, index), "copy or download the whole folder again"
-                    )
+                    cause = tr("{}: is missing, and {} names it", place / file, index)
+                    raise FileError(cause, "copy or download the whole folder again")
                 tensors.update(read(place / file))
             return tensors
     raise FileError(tr("{}: no {} and no {}", place, WEIGHTS, OLD_WEIGHTS), "copy or download the whole folder again")

@@ -93,9 +93,8 @@ def _read_llama(said: Settings, tensors: Mapping[str, Stored]) -> LlamaConfig:
         said.expect(name, size, None)
     kind = said.get("rope.scaling.type", "none")
     if kind not in ("none", "linear"):
-        raise FileError(
-            tr("{}: rope.scaling.type is {}; Llama knows none and linear", said.where, shown(kind)), "llama.cpp reads this file"
-        )
+        cause = tr("{}: rope.scaling.type is {}; Llama knows none and linear", said.where, shown(kind))
+        raise FileError(cause, "llama.cpp reads this file")
     scaling = RotaryScaling("linear", said.number("rope.scaling.factor")) if kind == "linear" else RotaryScaling()
     return LlamaConfig(
         vocab_size=_rows(said, tensors), context=said.whole("context_length"), d_model=width, heads=heads,
@@ -346,9 +345,8 @@ def _architecture_of(model: Any) -> Architecture:
         return ARCHITECTURES["gpt2"]
     config: Any = getattr(model, "config", None)
     if not isinstance(model, Llama) or config.qk_norm and config.qkv_bias:
-        raise ArgumentError(
-            tr("GGUF: no architecture for {}", type(model).__name__), "a GPT, or a Llama as Llama, Qwen2 or Qwen3 are"
-        )
+        cause = tr("GGUF: no architecture for {}", type(model).__name__)
+        raise ArgumentError(cause, "a GPT, or a Llama as Llama, Qwen2 or Qwen3 are")
     return ARCHITECTURES["qwen3" if config.qk_norm else "qwen2" if config.qkv_bias else "llama"]
 
 

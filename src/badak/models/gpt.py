@@ -192,9 +192,8 @@ def expect_starts(starts: Any, batch: int) -> None:
     if not isinstance(starts, Tensor):
         raise ArgumentTypeError(tr("starts: expected a Tensor (B,); got {}", type(starts).__name__), "badak.tensor([0, 3])")
     if starts.shape != (batch,):
-        raise ShapeError(
-            tr("starts: expected ({},), a number for each text; got {}", batch, tuple(starts.shape)), "badak.tensor([0, 3])"
-        )
+        cause = tr("starts: expected ({},), a number for each text; got {}", batch, tuple(starts.shape))
+        raise ShapeError(cause, "badak.tensor([0, 3])")
     if starts.dtype is not int64:
         raise DTypeError(tr("starts: expected integers, int64; got {}", starts.dtype), "starts.long()")
 

@@ -12,9 +12,8 @@ def check_heads(config: Any) -> None:
     name, d_model, heads = type(config).__name__, config.d_model, config.heads
     if d_model % heads:
         divisors = [str(h) for h in range(1, min(d_model, 64) + 1) if d_model % h == 0]
-        raise ArgumentError(
-            tr("{}: d_model={} is not divisible by heads={}", name, d_model, heads), tr("heads in {{{}}}", ", ".join(divisors))
-        )
+        cause = tr("{}: d_model={} is not divisible by heads={}", name, d_model, heads)
+        raise ArgumentError(cause, tr("heads in {{{}}}", ", ".join(divisors)))
 
 
 class WithHeads(Checked):
@@ -28,6 +27,5 @@ class WithHeads(Checked):
 def expect_mask(mask: object) -> None:
     """Refuse what does not say itself whether True is seen or hidden."""
     if mask is not None and not isinstance(mask, Mask):
-        raise ArgumentTypeError(
-            tr("mask: expected a badak.Mask; got {}", type(mask).__name__), "badak.Mask.of(keep=x) where True = seen"
-        )
+        cause = tr("mask: expected a badak.Mask; got {}", type(mask).__name__)
+        raise ArgumentTypeError(cause, "badak.Mask.of(keep=x) where True = seen")

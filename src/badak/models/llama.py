@@ -74,9 +74,8 @@ class LlamaConfig:
     def __post_init__(self):
         check(self)
         if self.layer_types and len(self.layer_types) != self.layers:
-            raise ArgumentError(
-                tr("LlamaConfig: {} layer_types for {} layers", len(self.layer_types), self.layers), "one for each layer, or ()"
-            )
+            cause = tr("LlamaConfig: {} layer_types for {} layers", len(self.layer_types), self.layers)
+            raise ArgumentError(cause, "one for each layer, or ()")
         if "sliding_attention" in self.layer_types and not self.sliding_window:
             raise ArgumentError("LlamaConfig: sliding_attention in layer_types, and sliding_window=0", "sliding_window=4096")
         if not self.head_dim:
@@ -90,9 +89,8 @@ class LlamaConfig:
         if self.width > WIDEST:
             raise ArgumentError(tr("LlamaConfig: a head has {:,} channels, {:,} at most", self.width, WIDEST), "a smaller head_dim")
         if self.width % 2:
-            raise ArgumentError(
-                tr("LlamaConfig: a head has {} channels, and rotary positions turn pairs of them", self.width), "an even head_dim"
-            )
+            cause = tr("LlamaConfig: a head has {} channels, and rotary positions turn pairs of them", self.width)
+            raise ArgumentError(cause, "an even head_dim")
 
     @property
     def width(self) -> int:

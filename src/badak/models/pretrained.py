@@ -304,12 +304,10 @@ def _fetched(name: str, fetch: bool) -> Path:
                 break
     except Exception as error:  # of the network, of the Hub, of its cache: all end here
         if not fetch:
-            raise FileError(
-                tr(
-                    "{}: the run began with these weights of the Hub; they are not on this machine, and a run fetches nothing", name
-                ),
-                tr("badak generate {} fetches them", name),
-            ) from error
+            cause = tr(
+                "{}: the run began with these weights of the Hub; they are not on this machine, and a run fetches nothing", name
+            )
+            raise FileError(cause, tr("badak generate {} fetches them", name)) from error
         raise FileError(
             tr("{}: there is no such folder, and the Hub does not give it ({})", name, line(str(error).splitlines()[0])),
             tr("look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {}",

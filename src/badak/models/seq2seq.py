@@ -115,9 +115,8 @@ class Seq2Seq(Pretrained):
     def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: KeyValueCache | None = None) -> Tensor:
         """The logits (B, T, V) after each token of target (B, T), for what was read of source (B, S)."""
         if target.shape[0] != source.shape[0]:
-            raise ShapeError(
-                tr("Seq2Seq: {} targets for {} sources", target.shape[0], source.shape[0]), "as many sentences of either language"
-            )
+            cause = tr("Seq2Seq: {} targets for {} sources", target.shape[0], source.shape[0])
+            raise ShapeError(cause, "as many sentences of either language")
         hidden = source == self.config.pad_id
         h = self.embed(target, cache)
         if cache is not None:

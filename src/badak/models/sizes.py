@@ -21,8 +21,7 @@ def expect_sizes(config: Any, shapes: list[tuple[int, ...]], weights: int, where
             raise FileError(tr("{}: {} is {:,}, and no tensor is wider than {:,}", where, name, size, widest), fix)
     tables = 4 * getattr(config, "computed", 0)  # such as angles by position, which no file holds
     if tables > max(TABLES, weights // 4):
-        raise FileError(
-            tr("{}: tables for {:,} positions take {:,} MiB, the weights {:,} MiB", where, config.context, tables >> 20,
-               weights >> 20),
-            fix,
-        )  # fmt: skip
+        cause = tr(
+            "{}: tables for {:,} positions take {:,} MiB, the weights {:,} MiB", where, config.context, tables >> 20, weights >> 20
+        )
+        raise FileError(cause, fix)

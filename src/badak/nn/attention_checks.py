@@ -120,10 +120,8 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
     if shape in ((T, S), (B * H, T, S)):
         return
     if len(shape) not in (2, 3):
-        raise AttentionInputError(
-            tr("attn_mask must be None, 2-D or 3-D, found {}-D {}", len(shape), shape),
-            tr("(queries, keys) = {} or (batch heads, queries, keys) = {}", (T, S), (B * H, T, S)),
-        )
+        cause = tr("attn_mask must be None, 2-D or 3-D, found {}-D {}", len(shape), shape)
+        raise AttentionInputError(cause, tr("(queries, keys) = {} or (batch heads, queries, keys) = {}", (T, S), (B * H, T, S)))
     if query.dim() == 3 and not attention.batch_first and shape == (query.shape[1], key.shape[1]):
         raise AttentionInputError(
             tr("query {} is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", tuple(query.shape), T,
@@ -137,9 +135,8 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
     wanted = (T, S) if len(shape) == 2 else (B * H, T, S)
     words = tr("(queries, keys)") if len(shape) == 2 else tr("(batch heads, queries, keys)")
     fix = "mask.repeat_interleave(num_heads, dim=0)" if shape == (B, T, S) else tr("a mask of shape {}", wanted)
-    raise AttentionInputError(
-        tr("The shape of the {}D attn_mask is {}, but should be {} = {}.", len(shape), shape, words, wanted), fix
-    )
+    cause = tr("The shape of the {}D attn_mask is {}, but should be {} = {}.", len(shape), shape, words, wanted)
+    raise AttentionInputError(cause, fix)
 
 
 def check_cached(attention, query, key, value, padding, mask, need_weights: bool, is_causal: bool, cache) -> None:

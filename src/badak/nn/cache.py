@@ -306,9 +306,8 @@ class KeyValueCache:
     @events.state(alone=True)
     def _rewind(self, length: int) -> None:
         if not 0 <= length <= self._length:
-            raise IndexOutOfRangeError(
-                tr("KeyValueCache.rewind: length {} of {} read", length, self._length), tr("length in 0..{}", self._length)
-            )
+            cause = tr("KeyValueCache.rewind: length {} of {} read", length, self._length)
+            raise IndexOutOfRangeError(cause, tr("length in 0..{}", self._length))
         self._stand_at(length)
         np.minimum(self._ends, length, out=self._ends)
         self._begun = length > 0
@@ -459,6 +458,5 @@ def _check(kept, new: Tensor, name: str) -> None:
             "a cache of its own for each batch of texts" if found.shape[0] != batch else "a cache of its own for each model",
         )  # fmt: skip
     if found.dtype != kept.dtype:
-        raise DTypeError(
-            tr("KeyValueCache: {} is {}, those kept are {}", name, found.dtype, kept.dtype), "a new cache after a change of dtype"
-        )
+        cause = tr("KeyValueCache: {} is {}, those kept are {}", name, found.dtype, kept.dtype)
+        raise DTypeError(cause, "a new cache after a change of dtype")

@@ -100,9 +100,8 @@ class Sequential(_Ordered):
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
         if len(args) == 1 and isinstance(args[0], list | tuple):
-            raise ArgumentTypeError(
-                tr("{} is not a Module subclass", kind(args[0])), "the modules themselves: nn.Sequential(*modules)"
-            )
+            cause = tr("{} is not a Module subclass", kind(args[0]))
+            raise ArgumentTypeError(cause, "the modules themselves: nn.Sequential(*modules)")
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 
@@ -277,9 +276,8 @@ def _iterable(value: object, where: str, what: str) -> Iterable:
 
 def _look_up(holder: Module, members: Mapping, key: str) -> Any:
     if key not in members:
-        raise ModuleNameError(
-            tr("{} has no {!r}", type(holder).__name__, key), tr("it has {}", ", ".join(map(str, members)) or "nothing")
-        )
+        cause = tr("{} has no {!r}", type(holder).__name__, key)
+        raise ModuleNameError(cause, tr("it has {}", ", ".join(map(str, members)) or "nothing"))
     return members[key]
 
 

@@ -30,9 +30,8 @@ class _ConvNd(Module):
             raise ArgumentError("groups must be a positive integer")
         if in_channels % groups or out_channels % groups:
             which = "in_channels" if in_channels % groups else "out_channels"
-            raise ArgumentError(
-                tr("{} must be divisible by groups: {} -> {} in {} groups", which, in_channels, out_channels, groups)
-            )
+            cause = tr("{} must be divisible by groups: {} -> {} in {} groups", which, in_channels, out_channels, groups)
+            raise ArgumentError(cause)
         if padding_mode not in MODES:
             raise ArgumentError(tr("padding_mode must be one of {}, but got padding_mode={!r}", MODES, padding_mode))
         if isinstance(padding, str) and (padding not in ("same", "valid") or self.transposed):

@@ -159,6 +159,5 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
 
 def _check_table(weight: Tensor, rows: int, width: int) -> None:
     if tuple(weight.shape) != (rows, width):
-        raise _TableError(
-            tr("Shape of weight does not match num_embeddings and embedding_dim: {} vs {}", tuple(weight.shape), (rows, width))
-        )
+        cause = tr("Shape of weight does not match num_embeddings and embedding_dim: {} vs {}", tuple(weight.shape), (rows, width))
+        raise _TableError(cause)

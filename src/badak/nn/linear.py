@@ -143,9 +143,8 @@ class Unflatten(Shown):
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(size, int) for size in unflattened_size):
-            raise ArgumentTypeError(
-                tr("unflattened_size must be a tuple of ints, but found {} {!r}", kind(unflattened_size), unflattened_size)
-            )
+            cause = tr("unflattened_size must be a tuple of ints, but found {} {!r}", kind(unflattened_size), unflattened_size)
+            raise ArgumentTypeError(cause)
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input):

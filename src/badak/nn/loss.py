@@ -373,9 +373,8 @@ class TripletMarginWithDistanceLoss(_Loss):
     def __init__(self, *, distance_function=None, margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         if margin <= 0:
-            raise ArgumentError(
-                tr("TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {} instead", margin), "margin=1.0"
-            )
+            cause = tr("TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {} instead", margin)
+            raise ArgumentError(cause, "margin=1.0")
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
@@ -398,13 +397,11 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         label_smoothing: float = 0.0, options=None,
     ) -> None:  # fmt: skip
         if weight is not None and weight.shape != (num_classes,):
-            raise ShapeError(
-                tr("expected weight shape to be {}, got {}", (num_classes,), tuple(weight.shape)), "a factor for each class"
-            )
+            cause = tr("expected weight shape to be {}, got {}", (num_classes,), tuple(weight.shape))
+            raise ShapeError(cause, "a factor for each class")
         if not 0 <= label_smoothing <= 1:
-            raise ArgumentError(
-                tr("expected label_smoothing to be in range [0, 1], got {}", label_smoothing), "label_smoothing=0.1"
-            )
+            cause = tr("expected label_smoothing to be in range [0, 1], got {}", label_smoothing)
+            raise ArgumentError(cause, "label_smoothing=0.1")
         super().__init__(weight, reduction=reduction)
         self.num_classes, self.out_features, self.options = num_classes, out_features, options
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing

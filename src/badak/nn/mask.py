@@ -215,9 +215,8 @@ class PaddingMask(Mask):
     def _seen(self, T: int, S: int) -> Tensor:
         shape = tuple(self.ids.shape)
         if shape[-1] != S:
-            raise ShapeError(
-                tr("Mask.padding: ids {} say nothing of {} keys", shape, S), "the ids of all keys, of those in a cache too"
-            )
+            cause = tr("Mask.padding: ids {} say nothing of {} keys", shape, S)
+            raise ShapeError(cause, "the ids of all keys, of those in a cache too")
         seen = self.ids != self.pad
         return seen.unsqueeze(0) if len(shape) == 1 else seen[:, None, None]  # (1, S) or (B, 1, 1, S)
 
@@ -324,9 +323,8 @@ def _expect_last(name: str, T: int, S: int) -> None:
 
 def _expect_count(name: str, what: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ArgumentError(
-            tr("Mask.{}: expected an integer {} of at least {}; got {!r}", name, what, least, value), f"Mask.{name}(4)"
-        )
+        cause = tr("Mask.{}: expected an integer {} of at least {}; got {!r}", name, what, least, value)
+        raise ArgumentError(cause, f"Mask.{name}(4)")
 
 
 def _expect_mask(other: object, sign: str) -> Mask:

@@ -241,9 +241,8 @@ class Module(Moving, State, Hooks):
         """Make `tensor` a buffer under `name`: moved with the module, not trained; `persistent`: part of its state_dict."""
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise ArgumentTypeError(
-                tr("cannot assign '{}' object to buffer '{}' (badak.Tensor or None required)", kind(tensor), name)
-            )
+            cause = tr("cannot assign '{}' object to buffer '{}' (badak.Tensor or None required)", kind(tensor), name)
+            raise ArgumentTypeError(cause)
         self._buffers[name] = registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 

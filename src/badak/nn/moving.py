@@ -133,9 +133,8 @@ def _read_target(*args, device=None, dtype=None, non_blocking=False, tensor=None
             fits = dtype is None or _is_dtype(dtype)
     if not fits or len(rest) > 1 or not all(isinstance(value, bool) for value in rest):
         given = ", ".join(type(value).__name__ for value in args)
-        raise ArgumentTypeError(
-            tr("to() received an invalid combination of arguments - got ({})", given), "give a device, a floating dtype or a tensor"
-        )
+        cause = tr("to() received an invalid combination of arguments - got ({})", given)
+        raise ArgumentTypeError(cause, "give a device, a floating dtype or a tensor")
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
     if not _is_meta(device):

@@ -19,16 +19,14 @@ class _Pad(Module):
         super().__init__()
         self.padding = tuple(padding) if isinstance(padding, Iterable) else (padding,) * (2 * self.axes)
         if len(self.padding) != 2 * self.axes:
-            raise ArgumentError(
-                tr("{}: expected {} paddings or one; got {}", type(self).__name__, 2 * self.axes, padding), "padding=1"
-            )
+            cause = tr("{}: expected {} paddings or one; got {}", type(self).__name__, 2 * self.axes, padding)
+            raise ArgumentError(cause, "padding=1")
 
     def forward(self, input: Tensor) -> Tensor:
         few = self.axes + 1
         if self.mode == "circular" and input.dim() not in (few, few + 1):
-            raise ShapeError(
-                tr("expected {}D or {}D input (got {}D input)", few, few + 1, input.dim()), f"CircularPad{input.dim() - 2}d"
-            )
+            cause = tr("expected {}D or {}D input (got {}D input)", few, few + 1, input.dim())
+            raise ShapeError(cause, f"CircularPad{input.dim() - 2}d")
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:

@@ -31,9 +31,8 @@ class PagePool:
 
     def __init__(self, layers: int, pages: int):
         if layers < 1 or pages < 1:
-            raise ArgumentError(
-                tr("PagePool: expected layers and pages of at least 1; got {} and {}", layers, pages), "PagePool(12, 64)"
-            )
+            cause = tr("PagePool: expected layers and pages of at least 1; got {} and {}", layers, pages)
+            raise ArgumentError(cause, "PagePool(12, 64)")
         self.pages, self.free = pages, list(range(pages - 1, -1, -1))
         self.layers: list[tuple[np.ndarray, np.ndarray] | None] = [None] * layers
 

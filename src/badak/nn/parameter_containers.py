@@ -92,9 +92,8 @@ class ParameterDict(Module):
 
     def __setitem__(self, key: str, value: object) -> None:
         if not isinstance(key, str):
-            raise ArgumentTypeError(
-                tr("Index given to ParameterDict cannot be used as a key as it is not a string (type is '{}').", kind(key))
-            )
+            cause = tr("Index given to ParameterDict cannot be used as a key as it is not a string (type is '{}').", kind(key))
+            raise ArgumentTypeError(cause)
         if key not in self._keys and hasattr(self, key):  # "keys" or "forward" would hide a method
             raise ArgumentTypeError(tr("ParameterDict: {!r} is the name of a method or attribute of a module", key), "another key")
         self._keys[key] = key

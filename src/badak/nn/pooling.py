@@ -275,9 +275,8 @@ class _FractionalMaxPool(Module):
                 if output_size is None
                 else tr("takes only one of")
             )
-            raise ArgumentError(
-                tr("{} {}: output_size={}, output_ratio={}", name, what, output_size, output_ratio), "output_ratio=0.5"
-            )
+            cause = tr("{} {}: output_size={}, output_ratio={}", name, what, output_size, output_ratio)
+            raise ArgumentError(cause, "output_ratio=0.5")
         self.kernel_size, self.output_size = self._each(kernel_size), None if output_size is None else self._each(output_size)
         self.output_ratio = None if output_ratio is None else self._each(output_ratio)
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):

@@ -156,6 +156,5 @@ def _rows(table: Tensor, x: Tensor, batch_first: bool) -> Tensor:
 
 def _check_length(length: int, max_len: int) -> None:
     if length > max_len:
-        raise IndexOutOfRangeError(
-            tr("length {} > max_positions {}", length, max_len), tr("shorten the input, or max_len={}", length)
-        )
+        cause = tr("length {} > max_positions {}", length, max_len)
+        raise IndexOutOfRangeError(cause, tr("shorten the input, or max_len={}", length))

@@ -129,9 +129,8 @@ def _kept(model: Module, skip_modules: Any) -> tuple[str, ...]:
     paths = [path for path, _ in model.named_modules()]
     for name in names:
         if not isinstance(name, str):
-            raise ArgumentTypeError(
-                tr("quantize: expected skip_modules as paths of modules; got {}", kind(name)), 'skip_modules=("head",)'
-            )
+            cause = tr("quantize: expected skip_modules as paths of modules; got {}", kind(name))
+            raise ArgumentTypeError(cause, 'skip_modules=("head",)')
         if name not in paths:
             near = difflib.get_close_matches(name, paths, n=1, cutoff=0.0)
             cause = tr("quantize: skip_modules names {!r}, and {} has no such module", name, kind(model))
@@ -233,9 +232,8 @@ def _check(weight: Tensor, name: str, make: Callable[..., Quantized]) -> None:
     wild = np.argwhere(~np.isfinite(array.astype(np.float32)))
     if len(wild):
         place = wild[0].tolist()
-        raise ArgumentError(
-            tr("quantize: {}{} is {}", name, place, array[tuple(place)]), "weights of a model whose training has not diverged"
-        )
+        cause = tr("quantize: {}{} is {}", name, place, array[tuple(place)])
+        raise ArgumentError(cause, "weights of a model whose training has not diverged")
     if array.ndim == 2 and array.shape[1] > MOST_INPUTS and make is Int8Linear:
         cause = tr("quantize: {} {} has more than {} inputs", name, array.shape, MOST_INPUTS)
         raise IndexOutOfRangeError(cause, f'skip_modules=("{name.rpartition(".")[0]}",)')

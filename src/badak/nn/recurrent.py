@@ -78,9 +78,8 @@ class RNNBase(_Weights):
         for name in ("bias", "batch_first"):
             if type(getattr(self, name)) is not bool:
                 found = type(getattr(self, name)).__name__
-                raise ArgumentTypeError(
-                    tr("{} should be of type bool, got: {}", name, found), tr("{}=True, and sizes as keywords", name)
-                )
+                cause = tr("{} should be of type bool, got: {}", name, found)
+                raise ArgumentTypeError(cause, tr("{}=True, and sizes as keywords", name))
         if not 0 <= self.dropout <= 1:
             raise ArgumentError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
@@ -94,11 +93,10 @@ class RNNBase(_Weights):
         if self.proj_size and self.mode != "LSTM":
             raise ArgumentError("proj_size argument is only supported for LSTM, not RNN or GRU", "a Linear layer after it")
         if not 0 <= self.proj_size < self.hidden_size:
-            raise ArgumentError(
-                tr("proj_size has to be smaller than hidden_size, and not negative; got {} and {}", self.proj_size,
-                   self.hidden_size),
-                "proj_size=0 projects nothing",
-            )  # fmt: skip
+            cause = tr(
+                "proj_size has to be smaller than hidden_size, and not negative; got {} and {}", self.proj_size, self.hidden_size
+            )
+            raise ArgumentError(cause, "proj_size=0 projects nothing")
         if self.dropout and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater "
@@ -149,9 +147,8 @@ class RNNBase(_Weights):
             raise ShapeError(tr("{}: Expected input to be 2D or 3D, got {}D instead", type(self).__name__, input.dim()), None)
         kind = self.weight_ih_l0.dtype
         if input.dtype is not kind and modes.casting is None:
-            raise ArgumentTypeError(
-                tr("RNN input dtype ({}) does not match weight dtype ({}).", input.dtype, kind), f"x.to({kind})"
-            )
+            cause = tr("RNN input dtype ({}) does not match weight dtype ({}).", input.dtype, kind)
+            raise ArgumentTypeError(cause, f"x.to({kind})")
         batched = input.dim() == 3
         x = input if batched else input.unsqueeze(1)
         x = x.transpose(0, 1) if self.batch_first and batched else x
@@ -219,9 +216,8 @@ class RNNBase(_Weights):
         states = tuple(state if batched else state.unsqueeze(1) for state in given)
         for number, (state, shape) in enumerate(zip(states, shapes)):
             if tuple(state.shape) != shape:
-                raise ShapeError(
-                    tr("Expected hidden[{}] size {}, got {}", number, shape, list(state.shape)), "None starts with zeros"
-                )
+                cause = tr("Expected hidden[{}] size {}, got {}", number, shape, list(state.shape))
+                raise ShapeError(cause, "None starts with zeros")
         return states
 
     def _hidden(self, states: tuple[Tensor, ...]):
@@ -405,13 +401,11 @@ class RNNCellBase(_Weights):
             if state.dim() != 2:
                 raise ShapeError(tr("Expected hidden{} to be {}D, got {} instead", number, x.dim(), list(state.shape)), fix)
             if state.shape[0] != x.shape[0]:
-                raise ShapeError(
-                    tr("Input batch size {} doesn't match hidden{} batch size {}", x.shape[0], number, state.shape[0]), fix
-                )
+                cause = tr("Input batch size {} doesn't match hidden{} batch size {}", x.shape[0], number, state.shape[0])
+                raise ShapeError(cause, fix)
             if state.shape[1] != self.hidden_size:
-                raise ShapeError(
-                    tr("hidden{} has inconsistent hidden_size: got {}, expected {}", number, state.shape[1], self.hidden_size), fix
-                )
+                cause = tr("hidden{} has inconsistent hidden_size: got {}, expected {}", number, state.shape[1], self.hidden_size)
+                raise ShapeError(cause, fix)
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"

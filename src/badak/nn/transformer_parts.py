@@ -39,9 +39,8 @@ def activation_of(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Ten
     if not isinstance(activation, str):
         return activation
     if activation not in _ACTIVATIONS:
-        raise ArgumentError(
-            tr("activation should be relu/gelu, not {}", activation), "any function of a tensor, such as F.silu or nn.SiLU()"
-        )
+        cause = tr("activation should be relu/gelu, not {}", activation)
+        raise ArgumentError(cause, "any function of a tensor, such as F.silu or nn.SiLU()")
     return _ACTIVATIONS[activation]
 
 

@@ -57,9 +57,8 @@ class Solve(OfMatrices, Op):
     def forward(save, a, b):
         square("linalg.solve", a)
         if b.shape[:-1] != a.shape[:-1]:
-            raise ShapeError(
-                tr("linalg.solve: Incompatible shapes of A and B for the equation AX = B: {} and {}", a.shape, b.shape), None
-            )
+            cause = tr("linalg.solve: Incompatible shapes of A and B for the equation AX = B: {} and {}", a.shape, b.shape)
+            raise ShapeError(cause, None)
         save.a, save.x = a, _try(np.linalg.solve, "linalg.solve", a, b)
         return save.x
 
@@ -325,9 +324,8 @@ def _try(function, where: str, *arrays):
     try:
         return function(*arrays)
     except np.linalg.LinAlgError as error:
-        raise LinAlgError(
-            tr("{}: {}", where, _failing(function, where, arrays[0])), _FIX.get(where, tr("A + eps I with a small eps"))
-        ) from error
+        cause = tr("{}: {}", where, _failing(function, where, arrays[0]))
+        raise LinAlgError(cause, _FIX.get(where, tr("A + eps I with a small eps"))) from error
 
 
 _FIX = dict.fromkeys(("linalg.svd", "linalg.eigh", "linalg.eig"), "look at A.isfinite()")

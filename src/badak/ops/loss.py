@@ -76,9 +76,8 @@ class CrossEntropy(Op):
 def check_smoothing(smoothing: float) -> None:
     """Raise where it is no part of a whole."""
     if not 0.0 <= smoothing <= 1.0:
-        raise ArgumentError(
-            tr("cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {}", smoothing), "label_smoothing=0.1"
-        )
+        cause = tr("cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {}", smoothing)
+        raise ArgumentError(cause, "label_smoothing=0.1")
 
 
 def unrounded_cross_entropy(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):

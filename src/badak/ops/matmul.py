@@ -98,11 +98,10 @@ def _check(a, b) -> None:
         raise ShapeError(tr("matmul: both arguments need at least 1 dim; got a={}, b={}", a.shape, b.shape), "a * b")
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         fits = b.ndim > 1 and a.shape[-1] == b.shape[-1]
-        raise ShapeError(
-            tr("{}: matmul takes a (..., M, K) and b (..., K, N); got a={}, b={}", cannot_multiply(a.shape, b.shape), a.shape,
-               b.shape),
-            "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b",
-        )  # fmt: skip
+        cause = tr(
+            "{}: matmul takes a (..., M, K) and b (..., K, N); got a={}, b={}", cannot_multiply(a.shape, b.shape), a.shape, b.shape
+        )
+        raise ShapeError(cause, "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b")
 
 
 def _matrices(a, b):

@@ -22,9 +22,8 @@ def a_count_or_none(owner: str, name: str, value: Any) -> None:
 
 def a_line_search(owner: str, name: str, value: Any) -> None:
     if value not in (None, "strong_wolfe"):
-        raise ArgumentError(
-            tr('{}: expected {} "strong_wolfe" or None; got {}', owner, name, shown(value)), f'{name}="strong_wolfe"'
-        )
+        cause = tr('{}: expected {} "strong_wolfe" or None; got {}', owner, name, shown(value))
+        raise ArgumentError(cause, f'{name}="strong_wolfe"')
 
 
 _CHECKS: dict[str, Check] = {
@@ -71,9 +70,8 @@ class LBFGS(Optimizer):
         check_settings("LBFGS", defaults, _CHECKS)
         super().__init__(params, defaults | ({"max_eval": max_iter * 5 // 4} if max_eval is None else {}))
         if len(self.param_groups) != 1:
-            raise ArgumentError(
-                tr("LBFGS takes one group of parameters; got {}", len(self.param_groups)), "LBFGS(model.parameters())"
-            )
+            cause = tr("LBFGS takes one group of parameters; got {}", len(self.param_groups))
+            raise ArgumentError(cause, "LBFGS(model.parameters())")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Up to max_iter steps; returns the first loss that `closure` gave."""
@@ -97,9 +95,8 @@ class LBFGS(Optimizer):
         try:
             check_settings("LBFGS", groups[0], _CHECKS, ranges=False)
         except BadakError as error:
-            raise OptimizerStateError(
-                tr("LBFGS.load_state_dict: param_groups[0]: {}", error.cause), "pass what optimizer.state_dict() gave"
-            ) from None
+            cause = tr("LBFGS.load_state_dict: param_groups[0]: {}", error.cause)
+            raise OptimizerStateError(cause, "pass what optimizer.state_dict() gave") from None
         params = groups[0]["params"]
         for memory in state.values():
             if not isinstance(memory, dict):

@@ -14,9 +14,8 @@ def three_numbers(owner: str, name: str, value: Any) -> None:
     """The coefficients of the polynomial."""
     if not isinstance(value, list | tuple) or len(value) != 3:
         found = len(value) if isinstance(value, list | tuple) else shown(value)
-        raise ArgumentTypeError(
-            tr("{}: {} should be three numbers; got {}", owner, name, found), f"{name}=(3.4445, -4.775, 2.0315)"
-        )
+        cause = tr("{}: {} should be three numbers; got {}", owner, name, found)
+        raise ArgumentTypeError(cause, f"{name}=(3.4445, -4.775, 2.0315)")
     for at, each in enumerate(value):
         a_number(owner, f"{name}[{at}]", each)
 
@@ -29,9 +28,8 @@ def fewer_than_100(owner: str, name: str, value: Any) -> None:
 
 def a_way_to_adjust(owner: str, name: str, value: Any) -> None:
     if value not in (None, "original", "match_rms_adamw"):
-        raise ArgumentError(
-            tr('{}: expected {} "original" or "match_rms_adamw"; got {}', owner, name, shown(value)), f'{name}="original"'
-        )
+        cause = tr('{}: expected {} "original" or "match_rms_adamw"; got {}', owner, name, shown(value))
+        raise ArgumentError(cause, f'{name}="original"')
 
 
 class Muon(Matrixwise):

@@ -222,9 +222,8 @@ class Declared(Optimizer):
             try:
                 self._check_group(group)
             except BadakError as error:
-                raise OptimizerStateError(
-                    tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause), "pass what optimizer.state_dict() gave"
-                ) from None
+                cause = tr("{}.load_state_dict: param_groups[{}]: {}", owner, at, error.cause)
+                raise OptimizerStateError(cause, "pass what optimizer.state_dict() gave") from None
             for p in group["params"]:
                 if p in state and state[p] != {}:
                     self._check_memory(state[p], p, group)

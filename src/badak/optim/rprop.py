@@ -41,9 +41,8 @@ class Rprop(Elementwise):
         super().__init__(params, locals())
         smaller, larger = map(number, etas)
         if not 0.0 < smaller < 1.0 < larger:
-            raise ArgumentError(
-                tr("Rprop: Invalid eta values: {}, {}; expected 0 < etas[0] < 1 < etas[1]", smaller, larger), "etas=(0.5, 1.2)"
-            )
+            cause = tr("Rprop: Invalid eta values: {}, {}; expected 0 < etas[0] < 1 < etas[1]", smaller, larger)
+            raise ArgumentError(cause, "etas=(0.5, 1.2)")
 
     @staticmethod
     def scalars(group: dict[str, Any], step: int) -> tuple[float, ...]:

@@ -159,15 +159,13 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
         raise ArgumentTypeError(tr("{}: params is a dict of tensors by name", owner), "model.parameters()")
     if not isinstance(params, Tensor) and not hasattr(type(params), "__iter__") and callable(params):
         if hasattr(params, "parameters"):
-            raise ArgumentTypeError(
-                tr("{}: params is the module {} itself", owner, type(params).__name__), "its parameters: model.parameters()"
-            )
+            cause = tr("{}: params is the module {} itself", owner, type(params).__name__)
+            raise ArgumentTypeError(cause, "its parameters: model.parameters()")
         raise ArgumentTypeError(tr("{}: params is a function that was not called", owner), "model.parameters(), with parentheses")
     if isinstance(params, (Tensor, dict)):
         kind = tr("one dict") if isinstance(params, dict) else tr("one tensor")
-        raise ArgumentTypeError(
-            tr("{}: params should be an iterable of tensors or dicts; got {}", owner, kind), tr("{}([...]), with brackets", owner)
-        )
+        cause = tr("{}: params should be an iterable of tensors or dicts; got {}", owner, kind)
+        raise ArgumentTypeError(cause, tr("{}([...]), with brackets", owner))
     model = listed(params)
     groups = list(params)
     if not groups and model is not None:
@@ -215,9 +213,8 @@ def _list_of(params: Any) -> list[Any]:
 
 def _check(p: Any, defaults: dict[str, Any]) -> None:
     if not isinstance(p, Tensor):
-        raise ArgumentTypeError(
-            tr("optimizer can only optimize Tensors; one of the params is {}", type(p).__name__), "pass model.parameters()"
-        )
+        cause = tr("optimizer can only optimize Tensors; one of the params is {}", type(p).__name__)
+        raise ArgumentTypeError(cause, "pass model.parameters()")
     if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
         raise ArgumentError(
             tr("can't optimize a non-leaf Tensor: one of shape {} was computed from others, and nothing keeps its value",

@@ -69,14 +69,10 @@ class SGD(Elementwise):
     ):
         super().__init__(params, locals())
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ArgumentError(
-                tr(
-                    "SGD: Nesterov momentum requires a momentum and zero dampening; got momentum={}, dampening={}",
-                    momentum,
-                    dampening,
-                ),
-                "momentum=0.9, dampening=0",
+            cause = tr(
+                "SGD: Nesterov momentum requires a momentum and zero dampening; got momentum={}, dampening={}", momentum, dampening
             )
+            raise ArgumentError(cause, "momentum=0.9, dampening=0")
 
     @staticmethod
     def scalars(group: dict[str, Any], step: int) -> tuple[float, ...]:

@@ -46,9 +46,8 @@ class SparseAdam(Optimizer):
         check_settings("SparseAdam", settings, {})
         for name in ("lr", "eps"):
             if number(settings[name]) == 0:
-                raise ArgumentError(
-                    tr("SparseAdam: Invalid {}: {}; expected {} > 0", words_of(name), settings[name], name), f"{name}=1e-3"
-                )
+                cause = tr("SparseAdam: Invalid {}: {}; expected {} > 0", words_of(name), settings[name], name)
+                raise ArgumentError(cause, f"{name}=1e-3")
         super().__init__(params, settings)
         for p in self._parameters():
             if p.layout is not strided or p.is_complex():

@@ -177,17 +177,15 @@ class SWALR(LRScheduler):
         groups = optimizer.param_groups
         rates = list(swa_lr) if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
         if len(rates) != len(groups):
-            raise ArgumentError(
-                tr("SWALR: swa_lr must have one number for each group: {} groups, got {}", len(groups), len(rates)), "swa_lr=0.05"
-            )
+            cause = tr("SWALR: swa_lr must have one number for each group: {} groups, got {}", len(groups), len(rates))
+            raise ArgumentError(cause, "swa_lr=0.05")
         if not all(isinstance(rate, Real | Tensor) for rate in rates):
             raise ArgumentTypeError(tr("SWALR: swa_lr must be a number, or one for each group; got {!r}", swa_lr), "swa_lr=0.05")
         for group, rate in zip(groups, rates):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
-            raise ArgumentError(
-                tr("anneal_strategy must be one of 'cos' or 'linear', instead got {}", anneal_strategy), "anneal_strategy='cos'"
-            )
+            cause = tr("anneal_strategy must be one of 'cos' or 'linear', instead got {}", anneal_strategy)
+            raise ArgumentError(cause, "anneal_strategy='cos'")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ArgumentError(tr("anneal_epochs must be equal or greater than 0, got {}", anneal_epochs), "anneal_epochs=10")
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs

@@ -352,9 +352,8 @@ def _check_weights(rows, n, replacement):
     if n <= 0:
         raise ArgumentError(tr("multinomial: cannot sample num_samples={} <= 0 samples", n), fix="num_samples=1")
     if n > classes and not replacement:
-        raise ArgumentError(
-            tr("multinomial: cannot sample num_samples={} > {} classes without replacement", n, classes), fix="replacement=True"
-        )
+        cause = tr("multinomial: cannot sample num_samples={} > {} classes without replacement", n, classes)
+        raise ArgumentError(cause, fix="replacement=True")
     wide = rows.astype(np.float64, copy=False)
     if not (np.isfinite(wide) & (wide >= 0)).all():
         raise ArgumentError(

@@ -92,9 +92,8 @@ def _scaled(input, other, alpha):
     if isinstance(alpha, Tensor):
         if alpha.dim() or alpha.requires_grad:
             what = tr("one that requires grad") if alpha.requires_grad else tr("shape {}", tuple(alpha.shape))
-            raise ArgumentTypeError(
-                tr("argument 'alpha' must be Number, or a tensor of no dimension; got {}", what), "alpha.item()"
-            )
+            cause = tr("argument 'alpha' must be Number, or a tensor of no dimension; got {}", what)
+            raise ArgumentTypeError(cause, "alpha.item()")
         broken = alpha.is_floating_point()
     if broken and all(k.kind in ("int", "uint", "bool") for k in kinds):
         raise ArgumentError(
@@ -152,9 +151,8 @@ def _float_against(x: Tensor, other) -> Tensor:
 
 def _rounded(input, other, rounding_mode: str) -> Tensor:
     if rounding_mode not in ("floor", "trunc"):
-        raise ArgumentError(
-            tr("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", rounding_mode), None
-        )
+        cause = tr("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", rounding_mode)
+        raise ArgumentError(cause, None)
     return _whole("div", ops.FloorDiv if rounding_mode == "floor" else ops.TruncDiv, input, other)
 
 

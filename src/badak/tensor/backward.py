@@ -104,12 +104,10 @@ def root(y, dy):
     given = getattr(dy, "_array", dy)
     array = given if type(given) is Batched else np.asarray(given)
     if array.shape != y._array.shape:
-        raise ShapeError(
-            tr(
-                "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
-                Size(array.shape),
-                Size(y._array.shape),
-            ),
-            "pass a gradient of the output's shape",
+        cause = tr(
+            "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
+            Size(array.shape),
+            Size(y._array.shape),
         )
+        raise ShapeError(cause, "pass a gradient of the output's shape")
     return edge, array if type(array) is Batched else array.astype(y._array.dtype, copy=False)

@@ -24,9 +24,8 @@ def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
         raise ShapeError(tr("expected total dims >= 2, but got total dims = {}", input.dim()), "x[None]")
     a, b = (axis_of(d, input.dim()) for d in dims)
     if a == b:
-        raise ArgumentError(
-            tr("expected rotation dims to be different, but got dim0 = {} and dim1 = {}", dims[0], dims[1]), "dims=(0, 1)"
-        )
+        cause = tr("expected rotation dims to be different, but got dim0 = {} and dim1 = {}", dims[0], dims[1])
+        raise ArgumentError(cause, "dims=(0, 1)")
     k %= 4
     if k == 2:
         return flip(input, a, b)
@@ -73,9 +72,8 @@ def block_diag(*tensors) -> Tensor:
         if not isinstance(x, Tensor):
             raise ArgumentTypeError(tr("block_diag: expected tensors; got {}", type(x).__name__), "badak.tensor(values)")
         if x.dim() > 2:
-            raise ShapeError(
-                tr("block_diag: Input tensors must have 2 or fewer dimensions; got {}", x.dim()), "one matrix after the other"
-            )
+            cause = tr("block_diag: Input tensors must have 2 or fewer dimensions; got {}", x.dim())
+            raise ShapeError(cause, "one matrix after the other")
     dtype = result_type(*tensors) if len(tensors) > 1 else tensors[0].dtype
     for x in tensors[2:]:
         dtype = result_type(zeros(1, dtype=dtype), x)
@@ -111,9 +109,8 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     sum w - correction sum(w aweights) / sum w.
     """
     if input.dim() > 2:
-        raise ShapeError(
-            tr("cov(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()), None
-        )
+        cause = tr("cov(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim())
+        raise ShapeError(cause, None)
     x = floating(input, "cov")
     x = x.reshape(1, -1) if x.dim() < 2 else x
     for name, w in (("fweights", fweights), ("aweights", aweights)):
@@ -121,9 +118,8 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
             cause = tr("cov(): expected {} to have one weight for each of {} observations; got {}", name, x.shape[1], list(w.shape))
             raise ShapeError(cause, None)
     if fweights is not None and fweights._array.dtype.kind not in "iu":
-        raise ArgumentError(
-            tr("cov(): expected fweights to have integral dtype but got {}", fweights.dtype), "fweights.long(), or aweights"
-        )
+        cause = tr("cov(): expected fweights to have integral dtype but got {}", fweights.dtype)
+        raise ArgumentError(cause, "fweights.long(), or aweights")
     _not_negative(fweights, aweights)
     x = x if aweights is None else x.to(promote_types(x.dtype, aweights.dtype))
     weights = [w.to(x.dtype.to_real()) for w in (fweights, aweights) if w is not None]
@@ -152,9 +148,8 @@ def _not_negative(*weights) -> None:
 def corrcoef(input) -> Tensor:
     """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     if input.dim() > 2:
-        raise ShapeError(
-            tr("corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim()), None
-        )
+        cause = tr("corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim())
+        raise ShapeError(cause, None)
     c = cov(input)
     if not c.dim():
         return c / c

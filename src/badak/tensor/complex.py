@@ -21,9 +21,8 @@ def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
 def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
     """real + i imag, of two floating tensors of one dtype."""
     if real.dtype is not imag.dtype or real.dtype not in (float32, float64):
-        raise DTypeError(
-            tr("complex: expected two float32 or two float64 tensors; got {} and {}", real.dtype, imag.dtype), "imag.to(real.dtype)"
-        )
+        cause = tr("complex: expected two float32 or two float64 tensors; got {} and {}", real.dtype, imag.dtype)
+        raise DTypeError(cause, "imag.to(real.dtype)")
     return into(out, apply(ops.Complex, *same(real, imag)))
 
 
@@ -35,9 +34,8 @@ def real(input) -> Tensor:
 def imag(input) -> Tensor:
     """The imaginary part; a view."""
     if input._array.dtype.kind != "c":
-        raise DTypeError(
-            tr("imag is not implemented for tensors with non-complex dtypes; got {}", input.dtype), "badak.zeros_like(x)"
-        )
+        cause = tr("imag is not implemented for tensors with non-complex dtypes; got {}", input.dtype)
+        raise DTypeError(cause, "badak.zeros_like(x)")
     return apply(ops.Imag, input)
 
 

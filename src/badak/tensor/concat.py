@@ -50,9 +50,8 @@ concat = concatenate = cat
 
 def _together(name: str, tensors) -> list:
     if isinstance(tensors, Tensor):
-        raise ArgumentTypeError(
-            tr("{}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", name), tr("{}([a, b])", name)
-        )
+        cause = tr("{}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor", name)
+        raise ArgumentTypeError(cause, tr("{}([a, b])", name))
     tensors = list(tensors)
     if not tensors:
         raise ArgumentError(tr("{}(): expected a non-empty list of Tensors", name), None)

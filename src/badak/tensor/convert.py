@@ -50,9 +50,8 @@ def dequantize(input: Tensor) -> Tensor:
         badak.float32
     """
     if not isinstance(input, Tensor):
-        raise ArgumentTypeError(
-            tr("dequantize(): argument 'input' must be Tensor, not {}", type(input).__name__), "badak.tensor(data)"
-        )
+        cause = tr("dequantize(): argument 'input' must be Tensor, not {}", type(input).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(data)")
     return cast(input, dtypes.float32)
 
 
@@ -93,9 +92,8 @@ def to(x: Tensor, *args, **options) -> Tensor:
     if other is not None:
         kind = other.dtype
     if unknown := options.keys() - {"non_blocking", "memory_format"}:
-        raise ArgumentTypeError(
-            tr("to(): got an unexpected keyword argument '{}'", min(unknown)), "x.to(device, dtype, copy=False)"
-        )
+        cause = tr("to(): got an unexpected keyword argument '{}'", min(unknown))
+        raise ArgumentTypeError(cause, "x.to(device, dtype, copy=False)")
     dtypes.check_device(where)
     if x._described is not None:
         raise dtypes.on_meta()
@@ -111,9 +109,8 @@ def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A
     last = name.rpartition(".")[2]
     legacy = dtypes.get_default_dtype() if last == "Tensor" else _LEGACY.get(last)  # torch.Tensor: of the default dtype
     if legacy is None and isinstance(dtype, str):
-        raise ArgumentTypeError(
-            tr("type: expected a dtype or one of {}; got {!r}", ", ".join(_LEGACY), dtype), "x.to(badak.float32)"
-        )
+        cause = tr("type: expected a dtype or one of {}; got {!r}", ", ".join(_LEGACY), dtype)
+        raise ArgumentTypeError(cause, "x.to(badak.float32)")
     return cast(x, legacy or dtypes.to_dtype(dtype))
 
 

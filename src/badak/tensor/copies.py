@@ -90,9 +90,8 @@ def sum_to_size(input, *size) -> Tensor:
     wanted = shape.sizes(size)
     extra = input.dim() - len(wanted)
     if extra < 0 or any(m not in (1, n) for m, n in zip(wanted, input.shape[extra:])):
-        raise ShapeError(
-            tr("size {{{}}} is not expandable to size {{{}}}.", list(wanted), list(input.shape)), "sizes of 1, or input's"
-        )
+        cause = tr("size {{{}}} is not expandable to size {{{}}}.", list(wanted), list(input.shape))
+        raise ShapeError(cause, "sizes of 1, or input's")
     over = [*range(extra), *(extra + i for i, n in enumerate(wanted) if n == 1 != input.shape[extra + i])]
     return (input.sum(over, keepdim=True) if over else input).reshape(wanted)
 

@@ -109,9 +109,8 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         [0, 1, 2]
     """
     if not isinstance(ndarray, np.ndarray):
-        raise ArgumentTypeError(
-            tr("expected np.ndarray (got {})", type(ndarray).__name__), "badak.tensor(data) copies other things"
-        )
+        cause = tr("expected np.ndarray (got {})", type(ndarray).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(data) copies other things")
     dtypes.of_numpy(ndarray.dtype)
     if any(step < 0 for step in ndarray.strides):
         raise ArgumentError(
@@ -159,9 +158,8 @@ def _shape(size, options) -> tuple:
     except (AttributeError, TypeError):
         raise ArgumentTypeError(tr("expected a shape of ints; got {!r}", size), "zeros(2, 3) or zeros((2, 3))") from None
     if any(n < 0 for n in shape):
-        raise ShapeError(
-            tr("Trying to create tensor with negative dimension {}: {}", min(shape), list(shape)), "sizes are 0 or more"
-        )
+        cause = tr("Trying to create tensor with negative dimension {}: {}", min(shape), list(shape))
+        raise ShapeError(cause, "sizes are 0 or more")
     return shape
 
 
@@ -189,9 +187,8 @@ def _finish(array, options) -> Tensor:
     if form is not None and order_asked(form, array.ndim) == "channels":
         array = channels_innermost(array)
     if options:
-        raise ArgumentTypeError(
-            tr("got an unexpected keyword argument '{}'", next(iter(options))), "dtype=, device=, requires_grad="
-        )
+        cause = tr("got an unexpected keyword argument '{}'", next(iter(options)))
+        raise ArgumentTypeError(cause, "dtype=, device=, requires_grad=")
     made = Tensor._of(array)
     events.constant(array)
     if out is not None:
@@ -251,9 +248,8 @@ def empty_strided(size, stride, **options) -> Tensor:
     """An uninitialised tensor of that shape whose neighbours along each dim are `stride` elements apart."""
     shape, steps = _shape((size,), {}), tuple(stride)
     if len(steps) != len(shape) or any(step < 0 for step in steps):
-        raise ShapeError(
-            tr("empty_strided: expected a stride >= 0 for each size; got {}, {}", list(shape), list(steps)), "as many strides"
-        )
+        cause = tr("empty_strided: expected a stride >= 0 for each size; got {}, {}", list(shape), list(steps))
+        raise ShapeError(cause, "as many strides")
     _no_out(options)
     reach = 1 + sum((n - 1) * step for n, step in zip(shape, steps)) if all(shape) else 0
     memory = empty(reach, **options)

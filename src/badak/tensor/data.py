@@ -23,9 +23,8 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
         array = data._array if isinstance(data, Tensor) else _known(np.asarray(data))
         return array if kind is None else converted(array, kind)
     if isinstance(data, str | bytes) or data is None:
-        raise ArgumentTypeError(
-            tr("tensor: expected numbers; got {}", type(data).__name__), "turn text into ids with a vocabulary first"
-        )
+        cause = tr("tensor: expected numbers; got {}", type(data).__name__)
+        raise ArgumentTypeError(cause, "turn text into ids with a vocabulary first")
     if isinstance(data, list | tuple) and any(issubclass(leaf, _ARRAYS) for leaf in _leaf_types(data)):
         return _stacked(data, kind)
     try:

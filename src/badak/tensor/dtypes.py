@@ -31,9 +31,8 @@ class dtype:  # noqa: N801  (PyTorch's name)
     @cached_property
     def numpy(self) -> np.dtype:
         if self.name in NAMED_ONLY:
-            raise NotSupportedError(
-                tr("{}: badak has the name of this dtype, and no tensors of it", self), "float16, bfloat16 or int8"
-            )
+            cause = tr("{}: badak has the name of this dtype, and no tensors of it", self)
+            raise NotSupportedError(cause, "float16, bfloat16 or int8")
         return np.dtype(getattr(ml_dtypes, self.name, self.name))
 
     @property
@@ -206,9 +205,8 @@ def set_default_dtype(d) -> None:
     global _default
     chosen = to_dtype(d)
     if not chosen.is_floating_point:
-        raise DTypeError(
-            tr("only floating-point types are supported as the default type; got {}", chosen), "pass badak.float32 or badak.float64"
-        )
+        cause = tr("only floating-point types are supported as the default type; got {}", chosen)
+        raise DTypeError(cause, "pass badak.float32 or badak.float64")
     _default = chosen
 
 
@@ -241,9 +239,8 @@ class device:  # noqa: N801  (PyTorch's name)
         if name not in _DEVICES:
             raise ArgumentError(tr("device: expected 'cpu'; got {!r}", type), "device='cpu'")
         if number is not None and index is not None:
-            raise ArgumentError(
-                tr("type (string) must not include an index because index was passed explicitly: {}", type), f"{name!r}, {index}"
-            )
+            cause = tr("type (string) must not include an index because index was passed explicitly: {}", type)
+            raise ArgumentError(cause, f"{name!r}, {index}")
         if index is not None and index < 0:
             raise ArgumentError(tr("Device index must not be negative; got {}", index), "0, or no index")
         self.type, self.index = name, index if number is None else int(number)
@@ -308,9 +305,8 @@ class Size(tuple):
 
     def __new__(cls, sizes: Iterable[Any] = (), *more: Any) -> "Size":
         if more or not isinstance(sizes, Iterable):
-            raise ArgumentTypeError(
-                tr("Size: '{}' object is not iterable", type(sizes).__name__), "Size((2, 3)): one tuple of integers"
-            )
+            cause = tr("Size: '{}' object is not iterable", type(sizes).__name__)
+            raise ArgumentTypeError(cause, "Size((2, 3)): one tuple of integers")
         return shape_of([size if type(size) is int else _length(size, i) for i, size in enumerate(sizes)])
 
     def numel(self) -> int:
@@ -345,9 +341,8 @@ def agreed(asked: Any, out: Any) -> Any:
     if not hasattr(out, "requires_grad"):
         raise ArgumentTypeError(tr("argument 'out' must be Tensor, not {}", type(out).__name__), "out=badak.empty(0)")
     if asked is not None and (wanted := to_dtype(asked)) is not out.dtype:
-        raise DTypeError(
-            tr("dtype {} does not match dtype of out parameter ({})", wanted.word, out.dtype.word), tr("out= of {}", wanted)
-        )
+        cause = tr("dtype {} does not match dtype of out parameter ({})", wanted.word, out.dtype.word)
+        raise DTypeError(cause, tr("out= of {}", wanted))
     return out.dtype
 
 

@@ -48,9 +48,8 @@ def prelu(input, weight) -> Tensor:
             raise not_a_tensor("prelu", each)
     x, weight = in_half(input), in_half(weight)
     if weight.dtype is not x.dtype:
-        raise DTypeError(
-            tr("prelu: Type promoting not supported. Got {} and {}", x.dtype.word, weight.dtype.word), "weight.to(x.dtype)"
-        )
+        cause = tr("prelu: Type promoting not supported. Got {} and {}", x.dtype.word, weight.dtype.word)
+        raise DTypeError(cause, "weight.to(x.dtype)")
     if weight.numel() != 1:
         channels = x.shape[1] if x.dim() > 1 else 1
         if weight.dim() != 1 or weight.numel() != channels:
@@ -225,11 +224,10 @@ def masked_fill(input, mask, value) -> Tensor:
     check_mask("masked_fill_", mask)
     if isinstance(value, Tensor):
         if value._array.ndim:
-            raise ArgumentError(
-                tr("masked_fill only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
-                   value._array.ndim),
-                "badak.where(mask, value, x)",
-            )  # fmt: skip
+            cause = tr(
+                "masked_fill only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).", value._array.ndim
+            )
+            raise ArgumentError(cause, "badak.where(mask, value, x)")
         if value.requires_grad or (value.is_floating_point() and input.is_floating_point()):
             return where(mask, cast(value, input.dtype), input)
         value = value.item()
@@ -243,9 +241,8 @@ def masked_fill(input, mask, value) -> Tensor:
 
 def check_mask(name: str, mask) -> None:
     if mask._array.dtype.kind != "b":
-        raise DTypeError(
-            tr("{} only supports boolean masks, but got mask with dtype {}", name, mask.dtype), "mask.bool(); True = the chosen"
-        )
+        cause = tr("{} only supports boolean masks, but got mask with dtype {}", name, mask.dtype)
+        raise DTypeError(cause, "mask.bool(); True = the chosen")
 
 
 def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:

@@ -29,9 +29,8 @@ __all__ = [
 def _checked(where, x, n, dim, norm, halved=False) -> tuple[int, int, str]:
     """n, by default the size along dim (of a half spectrum: what it is half of), dim from the front, the norm's name."""
     if x._array.ndim == 0 or not -x._array.ndim <= dim < x._array.ndim:
-        raise IndexOutOfRangeError(
-            tr("{}: expected dim in 0 .. {}; got dim={}", where, x._array.ndim - 1, dim), "dim=-1 is the last one"
-        )
+        cause = tr("{}: expected dim in 0 .. {}; got dim={}", where, x._array.ndim - 1, dim)
+        raise IndexOutOfRangeError(cause, "dim=-1 is the last one")
     size = x._array.shape[dim]
     n = (2 * (size - 1) if halved else size) if n is None else n
     if norm not in (None, *ops.OPPOSITE):

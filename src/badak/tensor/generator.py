@@ -38,9 +38,8 @@ class Generator(Source):
             raise ArgumentTypeError(tr("manual_seed: expected an int; got {!r}", seed), "manual_seed(0)")
         number = seed.__index__()
         if not -(1 << 63) <= number < 1 << 64:
-            raise IndexOutOfRangeError(
-                tr("manual_seed: expected -2^63 <= seed < 2^64; got seed={}", number), "take the seed modulo 2^63"
-            )
+            cause = tr("manual_seed: expected -2^63 <= seed < 2^64; got seed={}", number)
+            raise IndexOutOfRangeError(cause, "take the seed modulo 2^63")
         self.reseed(number % (1 << 64))
         return self
 

@@ -187,9 +187,8 @@ def _part(part):
     if part.dtype == np.uint8:
         return old_mask(part)
     if part.dtype.kind not in "ib":
-        raise IndexOutOfRangeError(
-            tr("tensors used as indices must be long, int, byte or bool tensors; got {}", part.dtype), "index.long()"
-        )
+        cause = tr("tensors used as indices must be long, int, byte or bool tensors; got {}", part.dtype)
+        raise IndexOutOfRangeError(cause, "index.long()")
     if part.ndim or part.dtype.kind not in "iu" or is_batched(part):
         return part
     events.read(tr("an index"))
@@ -235,9 +234,8 @@ def _check(x: Tensor, key) -> None:
                 "0-dim tensor to a number",
                 "x.item()",
             )
-        raise IndexOutOfRangeError(
-            tr("too many indices for tensor of dimension {}", len(shape)), tr("x has shape {}", tuple(shape))
-        )
+        cause = tr("too many indices for tensor of dimension {}", len(shape))
+        raise IndexOutOfRangeError(cause, tr("x has shape {}", tuple(shape)))
     dim = 0
     for position, part in enumerate(key):
         if part is None:

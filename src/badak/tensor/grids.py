@@ -37,11 +37,10 @@ def meshgrid(*tensors, indexing=None) -> tuple:
 def _need_vectors(name: str, tensors: tuple, or_number: int) -> None:
     for i, x in enumerate(tensors):
         if not 1 - or_number <= x.dim() <= 1:
-            raise ShapeError(
-                tr("{}: expected {}1D tensors; tensor {} has shape {}", name, tr("scalar or ") if or_number else "", i,
-                   tuple(x.shape)),
-                "x.flatten()",
-            )  # fmt: skip
+            cause = tr(
+                "{}: expected {}1D tensors; tensor {} has shape {}", name, tr("scalar or ") if or_number else "", i, tuple(x.shape)
+            )
+            raise ShapeError(cause, "x.flatten()")
 
 
 def cartesian_prod(*tensors) -> Tensor:

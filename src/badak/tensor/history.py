@@ -54,9 +54,8 @@ class History(About):
             cause = tr("requires_grad_(): argument 'requires_grad' must be bool, not {}", type(requires_grad).__name__)
             raise ArgumentTypeError(cause, "requires_grad_(True) or requires_grad_(False)")
         if requires_grad and not self.is_floating_point() and not self.is_complex():
-            raise DTypeError(
-                tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype), "x.float() first"
-            )
+            cause = tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype)
+            raise DTypeError(cause, "x.float() first")
         if self._node is not None and not requires_grad:
             raise GraphError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
@@ -294,9 +293,8 @@ class History(About):
     @data.setter
     def data(self, value: "Tensor") -> None:
         if not isinstance(value, History):
-            raise ArgumentTypeError(
-                tr("Variable data has to be a tensor, but got {}", type(value).__name__), "x.data = badak.tensor(...)"
-            )
+            cause = tr("Variable data has to be a tensor, but got {}", type(value).__name__)
+            raise ArgumentTypeError(cause, "x.data = badak.tensor(...)")
         if self.requires_grad and not (value.is_floating_point() or value.is_complex()):
             cause = tr("data set to a tensor that requires gradients must be floating point or complex dtype; got {}", value.dtype)
             raise GraphError(cause, "x.data = data.to(x.dtype)")
@@ -333,9 +331,8 @@ class _TensorHook:
         if given is None:
             raise GraphError("can't replace a None gradient with a non-None value", "return None where the gradient is None")
         if not isinstance(changed, History):
-            raise ArgumentTypeError(
-                tr("hook: expected Tensor, but got {}", type(changed).__name__), "a hook returns a gradient, or None to keep it"
-            )
+            cause = tr("hook: expected Tensor, but got {}", type(changed).__name__)
+            raise ArgumentTypeError(cause, "a hook returns a gradient, or None to keep it")
         if changed.shape != given.shape:
             cause = tr("hook has changed the size of value: {} for a gradient of {}", tuple(changed.shape), tuple(given.shape))
             raise ShapeError(cause, "return a gradient of the same shape")

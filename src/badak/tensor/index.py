@@ -182,16 +182,14 @@ def _of_nothing(index, input) -> bool:
 def _same_dtype(name: str, input, src) -> None:
     _need_tensor(name, "source", src)
     if input._array.dtype != src._array.dtype:
-        raise DTypeError(
-            tr("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", name, input.dtype, src.dtype), "src.to(x.dtype)"
-        )
+        cause = tr("{}(): Expected self.dtype to be equal to src.dtype; got {} and {}", name, input.dtype, src.dtype)
+        raise DTypeError(cause, "src.to(x.dtype)")
 
 
 def _need_tensor(name: str, argument: str, x) -> None:
     if not isinstance(x, Tensor):
-        raise ArgumentTypeError(
-            tr("{}(): argument '{}' must be Tensor, not {}", name, argument, type(x).__name__), "badak.tensor(data) makes one"
-        )
+        cause = tr("{}(): argument '{}' must be Tensor, not {}", name, argument, type(x).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(data) makes one")
 
 
 def _rows(name: str, input, dim, index):
@@ -354,9 +352,8 @@ def select(input, dim: int, index: int) -> Tensor:
     dim = axis_of(dim, input._array.ndim)
     n = input._array.shape[dim]
     if not -n <= index < n:
-        raise IndexOutOfRangeError(
-            tr("select(): index {} out of range for tensor of size {} at dimension {}", index, list(input._array.shape), dim), None
-        )
+        cause = tr("select(): index {} out of range for tensor of size {} at dimension {}", index, list(input._array.shape), dim)
+        raise IndexOutOfRangeError(cause, None)
     return apply(ops.Select, input, key=(slice(None),) * dim + (int(index),))
 
 

@@ -120,9 +120,8 @@ def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
     if len(sizes) < 2:
         raise ShapeError(tr("fill_diagonal_: dimensions must larger than 1; got shape {}", sizes), "x.fill_(value)")
     if len(sizes) > 2 and len(set(sizes)) > 1:
-        raise ShapeError(
-            tr("all dimensions of input must be of equal length; got shape {}", sizes), "x[i] for each matrix x[i] in it"
-        )
+        cause = tr("all dimensions of input must be of equal length; got shape {}", sizes)
+        raise ShapeError(cause, "x[i] for each matrix x[i] in it")
     again = sizes[1] + 1 if wrap and len(sizes) == 2 else max(sizes[0], 1)
     for top in range(0, sizes[0], again):
         part = input[top:]
@@ -166,9 +165,8 @@ def swap_shape(function, name: str):
 
     def in_place(input, *args, **named) -> Tensor:
         if input.requires_grad and input._node is not None:
-            raise GraphError(
-                tr("{}: badak does not change the shape of a tensor with a history in place", name), f"x = x.{name[:-1]}(...)"
-            )
+            cause = tr("{}: badak does not change the shape of a tensor with a history in place", name)
+            raise GraphError(cause, f"x = x.{name[:-1]}(...)")
         if modes.grad:
             refuse_leaf(input)
         seen = function(input.detach(), *args, **named)

@@ -50,9 +50,8 @@ def order_asked(memory_format, ndim: int) -> str | None:
         return "rows"
     rank = RANKS[memory_format]
     if ndim != rank:
-        raise ShapeError(
-            tr("required rank {} tensor to use {} format; got {} dims", rank, memory_format.name, ndim), "contiguous_format"
-        )
+        cause = tr("required rank {} tensor to use {} format; got {} dims", rank, memory_format.name, ndim)
+        raise ShapeError(cause, "contiguous_format")
     return "channels"
 
 

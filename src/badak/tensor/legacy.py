@@ -117,9 +117,8 @@ def set_default_tensor_type(t) -> None:
     name = t if isinstance(t, str) else t.__name__
     kind = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64}.get(name.rpartition(".")[2])
     if kind is None:
-        raise DTypeError(
-            tr("set_default_tensor_type: expected FloatTensor or DoubleTensor; got {}", name), "set_default_dtype(badak.float32)"
-        )
+        cause = tr("set_default_tensor_type: expected FloatTensor or DoubleTensor; got {}", name)
+        raise DTypeError(cause, "set_default_dtype(badak.float32)")
     dtypes.set_default_dtype(kind)
 
 
@@ -143,18 +142,15 @@ def _by_python(name: str, callable: Callable[..., Any], target: Tensor, *others:
         if not isinstance(each, Tensor):
             raise ArgumentTypeError(tr("{}: expected a tensor; got {}", name, type(each).__name__), "badak.tensor(data)")
         if each.requires_grad:
-            raise GraphError(
-                tr("Can't call {}() on Variable that requires grad. Use var.detach().{}() instead.", name, name), "x.detach()"
-            )
+            cause = tr("Can't call {}() on Variable that requires grad. Use var.detach().{}() instead.", name, name)
+            raise GraphError(cause, "x.detach()")
         if each.dtype is not target.dtype:
-            raise DTypeError(
-                tr("{}: expected tensors of one dtype; got {} and {}", name, target.dtype.word, each.dtype.word), "x.to(y.dtype)"
-            )
+            cause = tr("{}: expected tensors of one dtype; got {} and {}", name, target.dtype.word, each.dtype.word)
+            raise DTypeError(cause, "x.to(y.dtype)")
     columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]
     values = [callable(*each) for each in zip(*columns)]
     if wrong := [one for one in values if not isinstance(one, numbers.Number | np.generic)]:
-        raise ArgumentTypeError(
-            tr("{}: the function must give numbers; it gave {}", name, type(wrong[0]).__name__), "return float(y)"
-        )
+        cause = tr("{}: the function must give numbers; it gave {}", name, type(wrong[0]).__name__)
+        raise ArgumentTypeError(cause, "return float(y)")
     made = np.array(values, target.dtype.numpy)
     return target.copy_(Tensor._of(made.reshape(target.shape)))

@@ -52,9 +52,8 @@ class _Blind(Observer):
         return run
 
     def on_read(self, how: str) -> None:
-        raise NoDataError(
-            tr("{} cannot be called on meta tensors: they have no values", how), "module.to_empty(device='cpu'), or real tensors"
-        )
+        cause = tr("{} cannot be called on meta tensors: they have no values", how)
+        raise NoDataError(cause, "module.to_empty(device='cpu'), or real tensors")
 
 
 def by_examples(forward: Callable, save: Any, arrays: tuple, attributes: dict) -> Any:

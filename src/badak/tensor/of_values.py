@@ -69,9 +69,8 @@ class OfValues(Tensor):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            raise NotSupportedError(
-                tr("the gradient of a {} tensor cannot be set", self.word), "x.grad = None, or values that require gradients"
-            )
+            cause = tr("the gradient of a {} tensor cannot be set", self.word)
+            raise NotSupportedError(cause, "x.grad = None, or values that require gradients")
         self._entries.grad = None
 
     @property

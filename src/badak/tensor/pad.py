@@ -39,10 +39,8 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         raise ArgumentTypeError(cause, "(1, 1) for one entry on both sides") from None
     shape = input._array.shape
     if len(pad) % 2 or len(pad) // 2 > len(shape):
-        raise ShapeError(
-            tr("pad: expected two numbers for each of at most {} dims, from the last one on; got {}", len(shape), pad),
-            "(left, right)",
-        )
+        cause = tr("pad: expected two numbers for each of at most {} dims, from the last one on; got {}", len(shape), pad)
+        raise ShapeError(cause, "(left, right)")
     pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
     for a, (n, (before, after)) in enumerate(zip(shape, pairs)):
         _need_some_left(a, n, before, after, mode)

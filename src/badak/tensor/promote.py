@@ -117,9 +117,8 @@ def _around(c, like: DType):
     if like.kind not in ("int", "uint"):
         return c
     if not -(2**63) <= c < 2**64:
-        raise IndexOutOfRangeError(
-            tr("int too big to convert: {} does not fit into int64", short(c)), "a float: the tensor then is one too"
-        )
+        cause = tr("int too big to convert: {} does not fit into int64", short(c))
+        raise IndexOutOfRangeError(cause, "a float: the tensor then is one too")
     bits = 8 * like.itemsize
     c = int(c) % 2**bits
     return c - 2**bits if like.kind == "int" and c >= 2 ** (bits - 1) else c
@@ -174,9 +173,8 @@ def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
     outs = out if isinstance(out, list | tuple) else (out,)
     for each in outs:
         if not isinstance(each, Tensor):
-            raise ArgumentTypeError(
-                tr("{}(): argument 'out' must be Tensor, not {}", name, type(each).__name__), "out=badak.empty(0)"
-            )
+            cause = tr("{}(): argument 'out' must be Tensor, not {}", name, type(each).__name__)
+            raise ArgumentTypeError(cause, "out=badak.empty(0)")
     if modes.grad and any(x.requires_grad for x in _tensors([*args, *kwargs.values(), *outs])):
         raise GraphError(
             tr("{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "

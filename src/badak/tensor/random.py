@@ -80,9 +80,8 @@ def _layout_like(array: np.ndarray) -> np.ndarray:
 def _sized(where, sizes, size=None, **unknown) -> tuple:
     """The sizes, which may be given as size=, where the caller gave nothing else that nobody knows."""
     if unknown or (sizes and size is not None):
-        raise ArgumentTypeError(
-            tr("{}(): got an unexpected keyword argument '{}'", where, next(iter(unknown), "size")), f"{where}(2, 3)"
-        )
+        cause = tr("{}(): got an unexpected keyword argument '{}'", where, next(iter(unknown), "size"))
+        raise ArgumentTypeError(cause, f"{where}(2, 3)")
     if not sizes and size is None:
         cause = tr('{}() missing 1 required positional argument: "size"', where)
         raise ArgumentTypeError(cause, tr("{}(2, 3), or {}(()) for a single number", where, where))
@@ -95,9 +94,8 @@ def _shape(size, where) -> tuple:
     try:
         shape = tuple(s.__index__() for s in size)
     except (AttributeError, TypeError):
-        raise ArgumentTypeError(
-            tr("{}: expected a shape of ints; got {!r}", where, size), tr("{}(2, 3) or {}((2, 3))", where, where)
-        ) from None
+        cause = tr("{}: expected a shape of ints; got {!r}", where, size)
+        raise ArgumentTypeError(cause, tr("{}(2, 3) or {}((2, 3))", where, where)) from None
     if any(s < 0 for s in shape):
         raise ArgumentError(tr("{}: expected sizes >= 0; got shape={}", where, shape))
     return shape
@@ -223,9 +221,8 @@ def _whole(name: str, argument: str, value) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise ArgumentTypeError(
-            tr("{}(): argument '{}' must be int, not {}", name, argument, type(value).__name__), tr("{}=int(...)", argument)
-        )
+        cause = tr("{}(): argument '{}' must be int, not {}", name, argument, type(value).__name__)
+        raise ArgumentTypeError(cause, tr("{}=int(...)", argument))
     if not -(2**63) <= number < 2**63:
         raise IndexOutOfRangeError(tr("{}: {} does not fit into int64", name, argument), "a smaller number")
     return number
@@ -238,9 +235,8 @@ def _check_ends(low: int, high: int, kind: np.dtype) -> None:
     least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max) if kind.kind in "iu" else (
         -dtypes.largest(kind), dtypes.largest(kind))  # fmt: skip
     if low < least or high - 1 > most:
-        raise IndexOutOfRangeError(
-            tr("randint: numbers from {} to {} do not fit into {} ({}..{})", low, high - 1, kind, least, most), "dtype=badak.int64"
-        )
+        cause = tr("randint: numbers from {} to {} do not fit into {} ({}..{})", low, high - 1, kind, least, most)
+        raise IndexOutOfRangeError(cause, "dtype=badak.int64")
 
 
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,

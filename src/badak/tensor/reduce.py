@@ -153,9 +153,8 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
         return found
     for o in out:
         if o.dtype is not input.dtype:
-            raise DTypeError(
-                tr("Expected out tensor to have dtype {}, but got {} instead", input.dtype, o.dtype), "out= of input's dtype"
-            )
+            cause = tr("Expected out tensor to have dtype {}, but got {} instead", input.dtype, o.dtype)
+            raise DTypeError(cause, "out= of input's dtype")
     return returns.aminmax(*map(into, out, found))
 
 

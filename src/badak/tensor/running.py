@@ -107,9 +107,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Ten
 def _slope(y: Tensor, step, axis: int, edge_order: int) -> Tensor:
     n = y.size(axis)
     if n < edge_order + 1:
-        raise ArgumentError(
-            tr("torch.gradient expected each dimension size to be at least edge_order+1; got {}", n), "more samples"
-        )
+        cause = tr("torch.gradient expected each dimension size to be at least edge_order+1; got {}", n)
+        raise ArgumentError(cause, "more samples")
     y = y.movedim(axis, -1)
     if isinstance(step, Tensor) and step.dim():
         h = step[1:] - step[:-1]

@@ -25,9 +25,8 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
     of amax and amin equally among those that are equal.
     """
     if reduce not in ops.UFUNCS:
-        raise ArgumentError(
-            tr("scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {}", reduce), None
-        )
+        cause = tr("scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {}", reduce)
+        raise ArgumentError(cause, None)
     dim = _along("scatter_reduce", input, dim, index)
     _inside("scatter_reduce", index, input._array.shape, dim, "self")
     _same_dtype("scatter_reduce", input, src)
@@ -79,9 +78,8 @@ def segment_reduce(
     """
     reduce = {"amax": "max", "amin": "min"}.get(reduce, reduce)
     if reduce not in _EMPTY:
-        raise ArgumentError(
-            tr("segment_reduce: reduce argument must be sum, mean, max, min or prod; got {!r}", reduce), "reduce='sum'"
-        )
+        cause = tr("segment_reduce: reduce argument must be sum, mean, max, min or prod; got {!r}", reduce)
+        raise ArgumentError(cause, "reduce='sum'")
     cut = lengths if lengths is not None else offsets
     if indices is not None or cut is None:
         raise ArgumentError("segment_reduce(): Either lengths or offsets must be defined.", "lengths=badak.tensor([2, 1])")
@@ -100,9 +98,8 @@ def segment_reduce(
     if (lengths._array < 0).any():
         raise ArgumentError("segment_reduce: lengths contains negative value!", "lengths of 0 and more")
     if cut is offsets and offsets.numel() and not 0 <= offsets._array.min() <= offsets._array.max() <= shape[axis]:
-        raise ArgumentError(
-            tr("segment_reduce: offsets must lie between 0 and {}, the size of data along axis {}", shape[axis], axis), None
-        )
+        cause = tr("segment_reduce: offsets must lie between 0 and {}, the size of data along axis {}", shape[axis], axis)
+        raise ArgumentError(cause, None)
     if cut is not offsets and not unsafe and (lengths._array.sum(-1) != shape[axis]).any():
         cause = tr("segment_reduce: lengths must add up to {}, the size of data along axis {}", shape[axis], axis)
         raise ArgumentError(cause, "unsafe=True leaves the rest")
@@ -129,9 +126,8 @@ _EMPTY = {"sum": 0.0, "mean": 0.0, "max": float("-inf"), "min": float("inf"), "p
 def put(input, index, source, accumulate: bool = False) -> Tensor:
     """input with the entries at flat positions `index` = source, or += to accumulate."""
     if index.numel() != source.numel():
-        raise ShapeError(
-            tr("put(): expected as many values as indices; got {} for {}", source.numel(), index.numel()), "source of index's shape"
-        )
+        cause = tr("put(): expected as many values as indices; got {} for {}", source.numel(), index.numel())
+        raise ShapeError(cause, "source of index's shape")
     _same_dtype("put", input, source)
     take(input, index)  # complains about wrong indices
     flat = input.reshape(-1)
@@ -165,9 +161,8 @@ def _embedded(name: str, input, src, part) -> Tensor:
     y = input.clone()
     there = part(y)
     if there.shape != src.shape:
-        raise ShapeError(
-            tr("{}: expected src to have a size equal to the slice: {}, got {}", name, list(there.shape), list(src.shape)), None
-        )
+        cause = tr("{}: expected src to have a size equal to the slice: {}, got {}", name, list(there.shape), list(src.shape))
+        raise ShapeError(cause, None)
     write_(there, cast(src, input.dtype), name)
     keep((y,), input, src)
     return y
@@ -183,9 +178,8 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     if len(size) != len(stride):
         raise ShapeError(tr("mismatch in length of strides and shape: as_strided got size={}, stride={}", size, stride), None)
     if any(s < 0 for s in stride) or any(n < 0 for n in size):
-        raise ArgumentError(
-            tr("as_strided: Negative strides and sizes are not supported; got size={}, stride={}", size, stride), "x.flip(0)"
-        )
+        cause = tr("as_strided: Negative strides and sizes are not supported; got size={}, stride={}", size, stride)
+        raise ArgumentError(cause, "x.flip(0)")
     x = input._array
     owner, mine = owner_of(x), offset_of(x) // x.itemsize
     offset = 0 if storage_offset is None else int(storage_offset) - mine

@@ -468,9 +468,8 @@ def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
         indices_or_sections = _split_at(indices_or_sections)
     if isinstance(indices_or_sections, int):
         if indices_or_sections <= 0:
-            raise ArgumentError(
-                tr("number of sections must be larger than 0, got {}", indices_or_sections), "tensor_split(x, 1) is x in one piece"
-            )
+            cause = tr("number of sections must be larger than 0, got {}", indices_or_sections)
+            raise ArgumentError(cause, "tensor_split(x, 1) is x in one piece")
         small, larger = divmod(n, indices_or_sections)
         ends = [k * small + min(k, larger) for k in range(1, indices_or_sections)]
     else:

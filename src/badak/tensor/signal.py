@@ -61,9 +61,8 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     if center:
         x = pad(x.unsqueeze(1), (n_fft // 2, n_fft // 2), pad_mode).squeeze(1)
     if x.size(-1) < n_fft:
-        raise ShapeError(
-            tr("stft: expected at least n_fft={} values; got {}", n_fft, x.size(-1)), "a longer signal, or a smaller n_fft"
-        )
+        cause = tr("stft: expected at least n_fft={} values; got {}", n_fft, x.size(-1))
+        raise ShapeError(cause, "a longer signal, or a smaller n_fft")
     frames = x.unfold(-1, n_fft, hop)
     if window is None and length < n_fft:
         window = x.real.new_ones(length) if x.is_complex() else x.new_ones(length)

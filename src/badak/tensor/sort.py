@@ -112,9 +112,8 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
-        raise IndexOutOfRangeError(
-            tr("topk: selected index k out of range: k={} of the {} values along dim {}", k, n, dim), f"k=min(k, {n})"
-        )
+        cause = tr("topk: selected index k out of range: k={} of the {} values along dim {}", k, n, dim)
+        raise IndexOutOfRangeError(cause, f"k=min(k, {n})")
     if array.ndim:
         found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
     else:
@@ -170,9 +169,8 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 1 <= k <= n:
-        raise IndexOutOfRangeError(
-            tr("kthvalue(): selected number k out of range for dimension {}: k={} of {}", dim, k, n), f"1..{n}"
-        )
+        cause = tr("kthvalue(): selected number k out of range for dimension {}: k={} of {}", dim, k, n)
+        raise IndexOutOfRangeError(cause, f"1..{n}")
     found = returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
     return found if out is None else returns.kthvalue(*map(into, out, found))
 
@@ -245,11 +243,10 @@ def quantile(
     if type(keepdim) is not bool:
         raise keepdim_error(keepdim)
     if not input.is_floating_point() or not input._array.size:
-        raise ArgumentError(
-            tr("quantile() input tensor must be a float tensor that is not empty; got {} of shape {}", input.dtype,
-               input._array.shape),
-            "x.float()",
-        )  # fmt: skip
+        cause = tr(
+            "quantile() input tensor must be a float tensor that is not empty; got {} of shape {}", input.dtype, input._array.shape
+        )
+        raise ArgumentError(cause, "x.float()")
     q = q if isinstance(q, Tensor) else Tensor._of(np.asarray(operand(q, "quantile"), input._array.dtype))
     if q._array.ndim > 1 or q._array.dtype != input._array.dtype:
         cause = tr("quantile() q must be a number or a vector of the input's dtype; got {} of shape {}", q.dtype, q._array.shape)
@@ -389,16 +386,14 @@ def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):
     """
     in_order("histogramdd", input)
     if not input.is_floating_point() or input.ndim < 1 or input.shape[-1] < 1:
-        raise DTypeError(
-            tr("histogramdd: expected float points (..., N); got {}, {}", input.dtype, tuple(input.shape)), "x.float()"
-        )
+        cause = tr("histogramdd: expected float points (..., N); got {}, {}", input.dtype, tuple(input.shape))
+        raise DTypeError(cause, "x.float()")
     points = input._array.reshape(-1, input.shape[-1])
     dims = points.shape[1]
     edges = list(bins) if isinstance(bins, list | tuple) else [bins] * dims
     if len(edges) != dims or (range is not None and len(range) != 2 * dims):
-        raise ArgumentError(
-            tr("histogramdd: expected bins, and two bounds, for each of {} dims; got {} bins", dims, len(edges)), "bins=10"
-        )
+        cause = tr("histogramdd: expected bins, and two bounds, for each of {} dims; got {} bins", dims, len(edges))
+        raise ArgumentError(cause, "bins=10")
     for i, each in enumerate(edges):
         if isinstance(each, Tensor):
             edges[i] = each._array
@@ -416,9 +411,8 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
     with right=True after them. Leading dims of both agree, or the sequence is one vector. `sorter` gives the order in
     which a sequence that is not sorted would be."""
     if side not in (None, "left", "right") or (right and side == "left"):
-        raise ArgumentError(
-            tr("searchsorted: expected side 'left' or 'right', as right={} says; got {!r}", right, side), "right=True"
-        )
+        cause = tr("searchsorted: expected side 'left' or 'right', as right={} says; got {!r}", right, side)
+        raise ArgumentError(cause, "right=True")
     side = side or ("right" if right else "left")
     input = operand(input, "searchsorted")
     in_order("searchsorted", sorted_sequence)
@@ -432,9 +426,8 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
     if rows.ndim == 1:
         return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
     if rows.shape[:-1] != values.shape[:-1]:
-        raise ShapeError(
-            tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape), None
-        )
+        cause = tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape)
+        raise ShapeError(cause, None)
     count = math.prod(rows.shape[:-1])
     flat = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
     found = [np.searchsorted(row, value, side) for row, value in flat]

@@ -108,9 +108,8 @@ class Tensor(Values):
             return NotImplemented
         if overriding.state.without_classes:  # badak asks nobody here: it is PyTorch that was given badak's tensors
             name = getattr(func, "__name__", func)
-            raise ArgumentTypeError(
-                tr("{} of PyTorch was given tensors of badak", name), tr("badak's {}, or torch.from_numpy(x.numpy())", name)
-            )
+            cause = tr("{} of PyTorch was given tensors of badak", name)
+            raise ArgumentTypeError(cause, tr("badak's {}, or torch.from_numpy(x.numpy())", name))
         before, overriding.state.without_classes = overriding.state.without_classes, True
         try:
             made = func(*args, **(kwargs or {}))

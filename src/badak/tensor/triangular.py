@@ -47,9 +47,8 @@ def diag(input, diagonal: int = 0) -> Tensor:
     if input._array.ndim == 1:
         return diag_embed(input, diagonal)
     if input._array.ndim > 2:
-        raise ShapeError(
-            tr("diag(): Supports 1D or 2D tensors. Got {}D", input._array.ndim), "x.diagonal(0, -2, -1) of each matrix"
-        )
+        cause = tr("diag(): Supports 1D or 2D tensors. Got {}D", input._array.ndim)
+        raise ShapeError(cause, "x.diagonal(0, -2, -1) of each matrix")
     return _diagonal_of(_matrix("diag", input), diagonal)
 
 

@@ -48,9 +48,8 @@ class Values(History):
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.", "tensor.detach().numpy()"
             )
         if self._array.dtype.kind == "V":
-            raise ArgumentTypeError(
-                tr("Got unsupported ScalarType {}", self.dtype.word), "tensor.float().numpy(): NumPy has no such dtype"
-            )
+            cause = tr("Got unsupported ScalarType {}", self.dtype.word)
+            raise ArgumentTypeError(cause, "tensor.float().numpy(): NumPy has no such dtype")
         return self._array
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -84,12 +83,10 @@ class Values(History):
         """
         self._read("item")
         if self._array.size != 1:
-            raise ShapeError(
-                tr(
-                    "a Tensor with {} elements cannot be converted to Scalar (its shape is {})", self._array.size, tuple(self.shape)
-                ),
-                "reduce it first, as in x.mean().item(), or use x.tolist()",
+            cause = tr(
+                "a Tensor with {} elements cannot be converted to Scalar (its shape is {})", self._array.size, tuple(self.shape)
             )
+            raise ShapeError(cause, "reduce it first, as in x.mean().item(), or use x.tolist()")
         return self._array.item()
 
     def tolist(self):
@@ -104,9 +101,8 @@ class Values(History):
         self._read("tolist")
         if is_wrapper(self):
             kind = type(self).__name__
-            raise ArgumentTypeError(
-                tr(".tolist() is not supported for tensor subclasses, got {}", kind), "x.tolist() of what it wraps"
-            )
+            cause = tr(".tolist() is not supported for tensor subclasses, got {}", kind)
+            raise ArgumentTypeError(cause, "x.tolist() of what it wraps")
         return self._array.tolist()
 
     def _number(self) -> Any:
@@ -128,9 +124,8 @@ class Values(History):
         self._read("bool()")
         if self._array.size != 1:
             many = tr("no values") if self._array.size == 0 else tr("more than one value")
-            raise ShapeError(
-                tr("Boolean value of Tensor with {} is ambiguous", many), "use x.any() or x.all(), or x is None to test for absence"
-            )
+            cause = tr("Boolean value of Tensor with {} is ambiguous", many)
+            raise ShapeError(cause, "use x.any() or x.all(), or x is None to test for absence")
         return bool(self._number())
 
     __nonzero__ = __bool__

@@ -83,13 +83,11 @@ def _resume(
     run: Run, folder: str | Path, log: Callable[[str], None], changes: dict[str, Any] | None, ranks: int
 ) -> tuple[Run, Experiment]:
     if ranks > 1 and not run.setup.train.deterministic_reduce:
-        raise ArgumentError(
-            tr("{}: this run was begun without --deterministic-reduce: one rank goes on with it", folder), run.resuming()
-        )
+        cause = tr("{}: this run was begun without --deterministic-reduce: one rank goes on with it", folder)
+        raise ArgumentError(cause, run.resuming())
     if run.setup.experiment not in TASKS:
-        raise ArgumentError(
-            tr("{} is a run of {}: only the program that made its model can go on", folder, run.made_by()), run.resuming()
-        )
+        cause = tr("{} is a run of {}: only the program that made its model can go on", folder, run.made_by())
+        raise ArgumentError(cause, run.resuming())
     values = {name: value for name, value in (changes or {}).items() if value is not None}
     setup = run.setup
     for section, names in CHANGING.items():
@@ -158,10 +156,8 @@ def open_model(folder: str | Path, experiment: str, precision: str = "float32", 
     """
     run = Run.open(folder)
     if run.setup.experiment != experiment:
-        raise ArgumentError(
-            tr("{} is a run of {}; this needs one of badak train {}", folder, run.made_by(), " or ".join((experiment, *others))),
-            tr("badak train {}", experiment),
-        )
+        cause = tr("{} is a run of {}; this needs one of badak train {}", folder, run.made_by(), " or ".join((experiment, *others)))
+        raise ArgumentError(cause, tr("badak train {}", experiment))
     expect_here(run.setup)
     vocabulary = open_vocabulary(run)
     expect_memory(run.setup, copies=1)

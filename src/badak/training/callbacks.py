@@ -129,9 +129,8 @@ class EarlyStopping(Callback):
 
     def __init__(self, monitor: str = "loss", min_delta: float = 0.0, patience: int = 3, mode: str = "auto"):
         if type(patience) is not int or patience < 1:
-            raise ArgumentError(
-                tr("EarlyStopping: expected patience of 1 evaluation or more; got {!r}", patience), "EarlyStopping(patience=3)"
-            )
+            cause = tr("EarlyStopping: expected patience of 1 evaluation or more; got {!r}", patience)
+            raise ArgumentError(cause, "EarlyStopping(patience=3)")
         self.monitor, self.min_delta, self.patience = monitor, min_delta, patience
         self.higher = more_is_better("EarlyStopping", monitor, mode)
 
@@ -164,9 +163,8 @@ class ModelCheckpoint(Callback):
 def more_is_better(where: str, monitor: str, mode: str) -> bool:
     """What `mode` says of `monitor`. Raises ArgumentError for another mode."""
     if mode not in ("auto", "min", "max"):
-        raise ArgumentError(
-            tr("{}: expected mode 'auto', 'min' or 'max'; got {!r:.60}", where, mode), "mode='max' where more is better"
-        )
+        cause = tr("{}: expected mode 'auto', 'min' or 'max'; got {!r:.60}", where, mode)
+        raise ArgumentError(cause, "mode='max' where more is better")
     return monitor in HIGHER if mode == "auto" else mode == "max"
 
 

@@ -43,9 +43,8 @@ class Corpus:
     def lines(self) -> list[str]:
         """The lines that are not empty."""
         if self.tokens is not None:
-            raise ArgumentError(
-                tr("{}: a folder of tokens has no lines", self.tokens.folder), "the text itself, or leave out --lines"
-            )
+            cause = tr("{}: a folder of tokens has no lines", self.tokens.folder)
+            raise ArgumentError(cause, "the text itself, or leave out --lines")
         return [line for line in self.text.split("\n") if line.strip()]
 
     def first_word(self) -> str:

@@ -88,11 +88,10 @@ def expect_family(run: str | os.PathLike, kind: str) -> None:
             "badak predict reads it; its weights are in model.safetensors, for any program that reads safetensors",
         )
     if kind not in HINTS:
-        raise ArgumentError(
-            tr("{} is a run of badak.training.fit: its model is the program's own, and no family of transformers is known for it",
-               run),
-            "model.save_pretrained(folder) in that program, where the model is one of badak.models",
-        )  # fmt: skip
+        cause = tr(
+            "{} is a run of badak.training.fit: its model is the program's own, and no family of transformers is known for it", run
+        )
+        raise ArgumentError(cause, "model.save_pretrained(folder) in that program, where the model is one of badak.models")
 
 
 def _writer(trained: Trained) -> Hints:

@@ -58,9 +58,8 @@ class Own(Experiment):
     def measure(self, outputs: Any, labels: Any, smoothing: float = 0.0) -> Measured:
         loss = self.judged(outputs, labels)
         if not isinstance(loss, Tensor):
-            raise ArgumentTypeError(
-                tr("fit: the loss must be a tensor; got {}", type(loss).__name__), "F.cross_entropy(outputs, labels)"
-            )
+            cause = tr("fit: the loss must be a tensor; got {}", type(loss).__name__)
+            raise ArgumentTypeError(cause, "F.cross_entropy(outputs, labels)")
         if loss.numel() != 1 or not loss.is_floating_point():
             raise ShapeError(tr("fit: the loss must be one number to differentiate; got {}", described(loss)), "loss.mean()")
         return loss.reshape(()), right(outputs, labels), self.count(labels)
@@ -212,13 +211,11 @@ def expect_arguments(model: Any, loss: Any, metrics: Any, settings: dict[str, An
             raise ArgumentError(tr("fit: {} is no setting here", name), ELSEWHERE[name])
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            raise ArgumentError(
-                tr("fit: there is no setting {!r:.60}", name), f"{near[0]}=" if near else tr("one of {}", tr(", ").join(known))
-            )
+            cause = tr("fit: there is no setting {!r:.60}", name)
+            raise ArgumentError(cause, f"{near[0]}=" if near else tr("one of {}", tr(", ").join(known)))
         if isinstance(optimizer, Optimizer) and name in OF_OPTIMIZER:
-            raise ArgumentError(
-                tr("fit: {} is given, and an optimizer that has its own", name), tr("leave out {}, or the optimizer", name)
-            )
+            cause = tr("fit: {} is given, and an optimizer that has its own", name)
+            raise ArgumentError(cause, tr("leave out {}, or the optimizer", name))
     if optimizer is not None and not isinstance(optimizer, (str, Optimizer)):
         raise ArgumentError(tr("fit: expected an optimizer; got {}", described(optimizer)), 'optimizer="adamw"')
 
@@ -253,9 +250,8 @@ def open_run(folder: str | os.PathLike, setup: OwnSetup, resume: bool, log: Call
     if not (Path(folder) / CONFIG).exists() and not exists(folder):
         return Run.create(Path(folder), setup)  # type: ignore[arg-type]
     if not resume:
-        raise ArgumentError(
-            tr("{}: there is a run in this folder already", folder), "resume=True goes on with it; another folder begins again"
-        )
+        cause = tr("{}: there is a run in this folder already", folder)
+        raise ArgumentError(cause, "resume=True goes on with it; another folder begins again")
     run = Run.open(Path(folder))
     before: Any = run.setup
     if not isinstance(before, OwnSetup):
@@ -301,9 +297,8 @@ def first_tensor(value: Any, what: str) -> Tensor:
     for one in value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ():
         if isinstance(one, (Tensor, dict, tuple, list)):
             return first_tensor(one, what)
-    raise ArgumentError(
-        tr("fit: expected {} of a batch to be a tensor; got {}", what, described(value)), "batches (inputs, ..., labels)"
-    )
+    cause = tr("fit: expected {} of a batch to be a tensor; got {}", what, described(value))
+    raise ArgumentError(cause, "batches (inputs, ..., labels)")
 
 
 def right(outputs: Any, labels: Any) -> Tensor | None:

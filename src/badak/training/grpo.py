@@ -157,26 +157,23 @@ def grpo_loss(
 
 def _expect_loss(logprobs: Tensor, advantages: Tensor, mask: Tensor, old: Any, reference: Any, kl: float) -> None:
     if logprobs.dim() != 2 or advantages.shape != logprobs.shape[:1]:
-        raise ShapeError(
-            tr("grpo_loss: expected logprobs (B, T) and advantages (B,); got {} and {}", tuple(logprobs.shape),
-               tuple(advantages.shape)),
-            "an advantage for each answer",
-        )  # fmt: skip
+        cause = tr(
+            "grpo_loss: expected logprobs (B, T) and advantages (B,); got {} and {}", tuple(logprobs.shape), tuple(advantages.shape)
+        )
+        raise ShapeError(cause, "an advantage for each answer")
     for name, each in {"mask": mask, "old": old, "reference": reference}.items():
         if each is not None and each.shape != logprobs.shape:
             cause = tr("grpo_loss: expected {} {}, as logprobs; got {}", name, tuple(logprobs.shape), tuple(each.shape))
             raise ShapeError(cause, "a number for each token")
     if kl and reference is None:
-        raise ArgumentError(
-            tr("grpo_loss: kl={:g} needs a reference", kl), "reference=token_logprobs(...) of the first model, or kl=0"
-        )
+        cause = tr("grpo_loss: kl={:g} needs a reference", kl)
+        raise ArgumentError(cause, "reference=token_logprobs(...) of the first model, or kl=0")
 
 
 def _expect_settings(clip: float, clip_high: float | None, ratio: str, average: str) -> None:
     if not 0 < clip < 1 or (clip_high is not None and not clip_high > 0):
-        raise ArgumentError(
-            tr("grpo_loss: clip lies between 0 and 1; got {!r:.40} and clip_high={!r:.40}", clip, clip_high), "clip=0.2"
-        )
+        cause = tr("grpo_loss: clip lies between 0 and 1; got {!r:.40} and clip_high={!r:.40}", clip, clip_high)
+        raise ArgumentError(cause, "clip=0.2")
     if ratio not in ("token", "sequence") or average not in AVERAGES:
         raise ArgumentError(
             tr("grpo_loss: ratio is token or sequence, average {}; got {!r:.40} and {!r:.40}", ", ".join(AVERAGES), ratio, average),

@@ -31,9 +31,8 @@ def load_generator(folder: str | Path, precision: str = "float32") -> TextGenera
     folder = place_of(folder)
     if is_gguf(folder):
         if precision != "float32":
-            raise ArgumentError(
-                tr("{}: a GGUF file has weights of its own kind; {} was asked for", folder, precision), "leave it out"
-            )
+            cause = tr("{}: a GGUF file has weights of its own kind; {} was asked for", folder, precision)
+            raise ArgumentError(cause, "leave it out")
         return open_gguf(folder)
     if not is_published(folder):
         trained = open_model(folder, "gpt", precision)
@@ -60,9 +59,8 @@ def task_of(folder: str | Path) -> str:
         return next(task for cls, task in CLASSES.items() if issubclass(kind, cls))
     run = Run.open(place)
     if run.setup.experiment not in TASKS:
-        raise ArgumentError(
-            tr("{} is a run of {}, which answers no text", folder, run.made_by()), tr("a run of badak train {}", ", ".join(TASKS))
-        )
+        cause = tr("{} is a run of {}, which answers no text", folder, run.made_by())
+        raise ArgumentError(cause, tr("a run of badak train {}", ", ".join(TASKS)))
     return TASKS[run.setup.experiment]
 
 
@@ -81,9 +79,8 @@ def load_text_encoder(folder: str | Path) -> TextEncoder:
     place = place_of(folder)
     if not is_published(place):
         made_by = Run.open(place).made_by()
-        raise ArgumentError(
-            tr("{} is a run of {}, which embeds no texts", folder, made_by), "a sentence-transformers folder or Hub name"
-        )
+        cause = tr("{} is a run of {}, which embeds no texts", folder, made_by)
+        raise ArgumentError(cause, "a sentence-transformers folder or Hub name")
     return TextEncoder.load(place)
 
 
@@ -112,9 +109,8 @@ def load_translator(folder: str | Path, precision: str = "float32") -> Translato
             "the files that belong to the model",
         )  # fmt: skip
     if isinstance(tokens, Tokenizer) and MARKS[2] not in tokens.ids:
-        raise ArgumentError(
-            tr("{}: has no {}, which ends a sentence", place / TOKENIZER, MARKS[2]), "the files that belong to the model"
-        )
+        cause = tr("{}: has no {}, which ends a sentence", place / TOKENIZER, MARKS[2])
+        raise ArgumentError(cause, "the files that belong to the model")
     narrow(model, precision)
     return Translator(model, tokens, own_words(model.hints.settings).get("lowercase") is True, _search(model, place))
 

@@ -108,9 +108,8 @@ def read_rows(path: Path, measured: dict[str, Any] | None = None) -> list[Row]:
     try:
         return [_row(record) for record in csv.DictReader(io.StringIO(data.decode(), newline=""))]
     except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error) as error:
-        raise FileError(
-            tr("{}: not a metrics file of badak ({})", path, reason(error)), "restore it from a copy, or move it away"
-        ) from None
+        cause = tr("{}: not a metrics file of badak ({})", path, reason(error))
+        raise FileError(cause, "restore it from a copy, or move it away") from None
 
 
 def _row(record: dict[str, str]) -> Row:

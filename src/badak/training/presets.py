@@ -138,9 +138,8 @@ class TextStart(Checked):
         super().__post_init__()
         for name in ("freeze", "lora"):
             if getattr(self, name, 0) and not self.folder:
-                raise ArgumentError(
-                    tr("--{} is for a model that has learned something: there is no --init-from", name), "--init-from FOLDER"
-                )
+                cause = tr("--{} is for a model that has learned something: there is no --init-from", name)
+                raise ArgumentError(cause, "--init-from FOLDER")
 
 
 @dataclass(frozen=True)

@@ -75,15 +75,13 @@ class Run:
         folder = as_path(folder)
         path = folder / CONFIG
         if not path.is_file():
-            raise FileError(
-                tr("{}: not a run folder, it has no {}", folder, CONFIG), "give a folder that badak train wrote, e.g. runs/gpt"
-            )
+            cause = tr("{}: not a run folder, it has no {}", folder, CONFIG)
+            raise FileError(cause, "give a folder that badak train wrote, e.g. runs/gpt")
         table = unseal(path, RESTORE + tr("; --epochs next to --resume trains further"))
         kind = table.get("experiment")
         if not isinstance(kind, str) or kind not in FOLDERS:
-            raise FileError(
-                tr("{}: expected experiment to be one of {}; got {!r}", path, ", ".join(FOLDERS), str(kind)[:80]), RESTORE
-            )
+            cause = tr("{}: expected experiment to be one of {}; got {!r}", path, ", ".join(FOLDERS), str(kind)[:80])
+            raise FileError(cause, RESTORE)
         return cls(folder, from_dict(FOLDERS[kind], table, path), table)
 
     def resuming(self) -> str:
@@ -141,9 +139,8 @@ class Run:
     def load_weights(self, model: Module) -> None:
         """Give `model` the weights that this run has learned so far."""
         if not checkpoint.exists(self.folder):
-            raise FileError(
-                tr("{}: no such file: the run has not saved anything yet", self.folder / checkpoint.MODEL), self.resuming()
-            )
+            cause = tr("{}: no such file: the run has not saved anything yet", self.folder / checkpoint.MODEL)
+            raise FileError(cause, self.resuming())
         weights, origin = checkpoint.load_model(self.folder)
         self._check_origin(origin)
         try:
@@ -170,9 +167,8 @@ class Run:
         if not isinstance(history, dict) or set(history) != set(_NONE_YET) or type(history["bytes"]) is not int:
             raise FileError(tr("{}: damaged, or not of a run of badak train: it has no history", where), RESTORE)
         if origin.get("settings") != settings_hash(self.table):
-            raise StateError(
-                tr("{}: learned with other settings than {} has", where, CONFIG), "restore both files from one copy of the folder"
-            )
+            cause = tr("{}: learned with other settings than {} has", where, CONFIG)
+            raise StateError(cause, "restore both files from one copy of the folder")
 
     def write(self, row: Row) -> None:
         """Append a row to metrics.csv."""

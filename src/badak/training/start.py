@@ -39,9 +39,8 @@ def sized(setup: GPTSetup) -> GPTSetup:
     if not isinstance(config, (GPTConfig, LlamaConfig)):
         raise ArgumentError(tr("{}: its model does not write from left to right", setup.start.folder), WRITERS)
     if setup.data.tokens in ("bpe", "wordpiece"):
-        raise ArgumentError(
-            tr("{} has its own tokenizer; got --tokens {} too", setup.start.folder, setup.data.tokens), "leave it out"
-        )
+        cause = tr("{} has its own tokenizer; got --tokens {} too", setup.start.folder, setup.data.tokens)
+        raise ArgumentError(cause, "leave it out")
     data = replace(setup.data, tokens="tokenizer")
     return replace(setup, model=replace(config, dropout=setup.model.dropout), data=data)
 

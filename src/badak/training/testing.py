@@ -94,9 +94,8 @@ def opened(run: Run, data: str, log: Callable[[str], None]) -> Experiment:
         cause = tr("{}: this data makes another vocabulary or other classes than the run learned with", data or run.folder)
         raise StateError(cause, "data with the same words and classes as the data that was learned")
     if not data and state.origin.get("data") != experiment.fingerprint:
-        raise StateError(
-            tr("{}: the data is not what this run began with", run.folder), "bring the old data back, or say --data PATH"
-        )
+        cause = tr("{}: the data is not what this run began with", run.folder)
+        raise StateError(cause, "bring the old data back, or say --data PATH")
     experiment.take(state.model)
     return experiment
 

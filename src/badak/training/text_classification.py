@@ -142,19 +142,15 @@ class Reading(Experiment):
         """`setup` with the classes that the texts to learn from have."""
         labels = classes(learned.said)
         if len(labels) == 1:
-            raise ArgumentError(
-                tr(
-                    "all {:,} texts to learn from have the label {}: there is nothing to tell apart", len(learned), shown(labels[0])
-                ),
-                "texts of two classes or more; --label-column names another column",
+            cause = tr(
+                "all {:,} texts to learn from have the label {}: there is nothing to tell apart", len(learned), shown(labels[0])
             )
+            raise ArgumentError(cause, "texts of two classes or more; --label-column names another column")
         if len(labels) > min(MOST_CLASSES, len(learned) // 2):
-            raise ArgumentError(
-                tr(
-                    "{:,} distinct labels in {:,} texts: {}, {}, ...", len(labels), len(learned), shown(labels[0]), shown(labels[1])
-                ),
-                "--task regression learns a number; --label-column names another column",
+            cause = tr(
+                "{:,} distinct labels in {:,} texts: {}, {}, ...", len(labels), len(learned), shown(labels[0]), shown(labels[1])
             )
+            raise ArgumentError(cause, "--task regression learns a number; --label-column names another column")
         known = set(labels)
         strange = next((i for i, label in enumerate(tested.said) if label not in known), None)
         if strange is not None:
@@ -249,9 +245,8 @@ class ReadingNumbers(Reading):
     def with_labels(self, setup: TextSetup, learned: Part, tested: Part) -> TextSetup:
         values = np.array(learned.said, np.float64)
         if values.std() == 0:
-            raise ArgumentError(tr("all {:,} texts to learn from have the number {:g}: there is nothing to learn", len(values),
-                                   values[0]),
-                                "--label-column names another column")  # fmt: skip
+            cause = tr("all {:,} texts to learn from have the number {:g}: there is nothing to learn", len(values), values[0])
+            raise ArgumentError(cause, "--label-column names another column")
         return replace(setup, mean=float(values.mean()), deviation=float(values.std()))
 
     def answers(self, part: Part) -> np.ndarray:
@@ -354,9 +349,8 @@ def split(part: Part, data: LabelledData, seed: int) -> tuple[Part, Part]:
     order = Generator().manual_seed(seed).permutation(len(part)).tolist()
     cut = len(part) - max(1, round(len(part) * data.val_split))
     if cut < 2:
-        raise ArgumentError(
-            tr("{} texts are too few to learn from and to test with", len(part)), "a text and its label in each row"
-        )
+        cause = tr("{} texts are too few to learn from and to test with", len(part))
+        raise ArgumentError(cause, "a text and its label in each row")
     return first(part.take(sorted(order[:cut])), data.examples), first(part.take(sorted(order[cut:])), data.val_examples)
 
 
@@ -367,9 +361,8 @@ def read_part(data: LabelledData, path: Path, log: Callable[[str], None]) -> Par
     text = table.column(data.text_column, "--text-column") if data.text_column else table.guess_text(label)
     pair = table.column(data.pair_column, "--pair-column") if data.pair_column else None
     if text == label:
-        raise ArgumentError(
-            tr("{}: {} would be text and label at once", path, table.name_of(text)), "--text-column and --label-column"
-        )
+        cause = tr("{}: {} would be text and label at once", path, table.name_of(text))
+        raise ArgumentError(cause, "--text-column and --label-column")
     if pair in (text, label):
         twice = tr("both texts of the pair") if pair == text else tr("second text and label at once")
         raise ArgumentError(tr("{}: {} would be {}", path, table.name_of(text if pair == text else label), twice),

@@ -68,9 +68,8 @@ class Translating(Experiment):
             log(tr("{:,} of {:,} pairs are longer than {} tokens and left out", len(pairs) - len(kept), len(pairs), context))
         if not kept:
             longest = min(max(len(source), len(target)) for source, target in zip(*sides))
-            raise ArgumentError(
-                tr("all {:,} pairs are longer than context={} tokens", len(pairs), context), tr("--context {}", longest)
-            )
+            cause = tr("all {:,} pairs are longer than context={} tokens", len(pairs), context)
+            raise ArgumentError(cause, tr("--context {}", longest))
         return kept
 
     def batches(self, rows: Rows, order: BucketBatchSampler) -> DataLoader:

@@ -38,9 +38,8 @@ def exercise_of(word: str) -> Exercise:
         if word.lower() == each.name or (word.isdecimal() and int(word) == each.number):
             return each
     near = difflib.get_close_matches(word.lower(), [each.name for each in COURSE.values()], n=1)
-    raise ArgumentError(
-        tr("learn: no exercise is called {}", word[:40]), tr("did you mean {}?", near[0]) if near else "badak learn lists them"
-    )
+    cause = tr("learn: no exercise is called {}", word[:40])
+    raise ArgumentError(cause, tr("did you mean {}?", near[0]) if near else "badak learn lists them")
 
 
 class Folder:
@@ -58,9 +57,8 @@ class Folder:
                 found = json.loads(data.decode())
                 self.progress = {f"{int(key):02}": _facts(row) for key, row in found.items()}
             except (ValueError, TypeError, AttributeError):
-                raise FileError(
-                    tr("{}: not the progress of a course", file), "remove it: the files of the exercises stay"
-                ) from None
+                cause = tr("{}: not the progress of a course", file)
+                raise FileError(cause, "remove it: the files of the exercises stay") from None
 
     def file(self, exercise: Exercise) -> Path:
         """Where the learner's program for an exercise is."""
@@ -82,9 +80,8 @@ class Folder:
         """Write the file of an exercise. A file that is there stays, unless `force`."""
         file = self.file(exercise)
         if file.is_file() and not force:
-            raise FileError(
-                tr("{} is there already", file), tr("badak learn check {:02}, or --force to begin again", exercise.number)
-            )
+            cause = tr("{} is there already", file)
+            raise FileError(cause, tr("badak learn check {:02}, or --force to begin again", exercise.number))
         make_folder(self.path)
         text = exercise.template().encode()
         write_file(file, lambda stream: stream.write(text))

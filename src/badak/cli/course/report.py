@@ -73,14 +73,12 @@ def read(path: str | Path) -> dict[str, Any]:
     if kind != FORMAT:
         raise FileError(tr("{}: not a report of badak learn", file), "badak learn report writes one")
     if made.get("sha256") != sealed(made):
-        raise FileError(
-            tr("{}: changed after it was written: its hash differs", file), "ask for the file that badak learn report wrote"
-        )
+        cause = tr("{}: changed after it was written: its hash differs", file)
+        raise FileError(cause, "ask for the file that badak learn report wrote")
     what = forged(made)
     if what:
-        raise FileError(
-            tr("{}: written by somebody else than badak learn: {}", file, what), "ask for the file that badak learn report wrote"
-        )
+        cause = tr("{}: written by somebody else than badak learn: {}", file, what)
+        raise FileError(cause, "ask for the file that badak learn report wrote")
     return made
 
 

@@ -180,9 +180,8 @@ class Service:
     def _named(self, name: str) -> Served:
         if name not in self.models:
             known = ", ".join(self.models)
-            raise RequestError(
-                tr("there is no model {!r} here", name[:100]), known, param="model", code="model_not_found", status=404
-            )
+            cause = tr("there is no model {!r} here", name[:100])
+            raise RequestError(cause, known, param="model", code="model_not_found", status=404)
         return self.models[name]
 
     def _model(self, fields: Fields, kind: type) -> Any:
@@ -204,9 +203,8 @@ class Service:
         """The body of a request. RequestError where it is too large, too slow, or no JSON."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":  # a page of another site cannot send it unasked
-            raise RequestError(
-                tr("content-type is {!r}; expected application/json", kind[:60]), "content-type: application/json", status=415
-            )
+            cause = tr("content-type is {!r}; expected application/json", kind[:60])
+            raise RequestError(cause, "content-type: application/json", status=415)
         body = bytearray()
         try:
             async with asyncio.timeout(BODY_SECONDS):

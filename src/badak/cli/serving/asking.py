@@ -67,9 +67,8 @@ def ask(chat: bool, model: Writer, fields: Fields, limits: Limits) -> Asked:
     form, grammar = fields.table("response_format"), fields.text("grammar")
     most_answers = min(MANY, limits.streams + limits.queue)  # more would never find room at once
     if n * len(prompts) > most_answers:
-        raise RequestError(
-            tr("{} answers are asked for; {} at most", n * len(prompts), most_answers), "fewer prompts, or a smaller n", param="n"
-        )
+        cause = tr("{} answers are asked for; {} at most", n * len(prompts), most_answers)
+        raise RequestError(cause, "fewer prompts, or a smaller n", param="n")
     usage = options is not None and options.flag("include_usage")
     if options is not None:
         options.close()
@@ -171,9 +170,8 @@ def _turn(message: Fields) -> Turn:
     parts = []
     for at, part in enumerate(content):
         if not isinstance(part, dict):
-            raise RequestError(
-                tr("{}content[{}]: expected an object", message.where, at), '{"type": "text", "text": "Hello"}', param="messages"
-            )
+            cause = tr("{}content[{}]: expected an object", message.where, at)
+            raise RequestError(cause, '{"type": "text", "text": "Hello"}', param="messages")
         one = Fields(part, f"{message.where}content[{at}].")
         one.pick("type", None, lambda x: x == "text", "text", tr("images and sounds are not read here"))
         parts.append(one.text("text", ""))
@@ -189,9 +187,8 @@ def _prompts(model: Writer, fields: Fields, limits: Limits) -> list[_Prompt]:
         fields.values.pop("prompt")
         several = value if isinstance(value[0], list) else [value]
         if len(several) > most or not all(is_tokens(one, 1 << 20) and max(one) < size for one in several):
-            raise RequestError(
-                tr("prompt: expected texts, or lists of token numbers below {:,}", size), '"prompt": "a text"', param="prompt"
-            )
+            cause = tr("prompt: expected texts, or lists of token numbers below {:,}", size)
+            raise RequestError(cause, '"prompt": "a text"', param="prompt")
         rows = [np.array(one, np.int64) for one in several]
         return [_Prompt(ids, model.writer.vocabulary.decode(ids), ids) for ids in rows]
     texts = fields.texts("prompt", most)

@@ -169,9 +169,8 @@ class Engine:
 
     def __init__(self, model: Module, vocabulary: TextVocabulary, limits: Limits = DEFAULTS):
         if not getattr(model, "takes_cache", False) or not getattr(model, "takes_starts", False):
-            raise NotSupportedError(
-                tr("serve: a {} reads no text with a cache", type(model).__name__), "a folder of GPT-2, Llama, Qwen or Mistral"
-            )
+            cause = tr("serve: a {} reads no text with a cache", type(model).__name__)
+            raise NotSupportedError(cause, "a folder of GPT-2, Llama, Qwen or Mistral")
         self.model, self.vocabulary, self.limits = model, vocabulary, limits
         self.context: int = model.config.context
         self.longest = min(self.context, limits.cache_tokens or self.context)

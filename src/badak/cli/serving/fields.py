@@ -87,9 +87,8 @@ class Fields:
         kind = tr("a text, or a list of 1 to {:,} texts", most)
         value = self.pick(name, None, lambda x: is_text(x) or _all(x, is_text, most), kind, tr('"{}": ["a text"]', name))
         if value is None:
-            raise RequestError(
-                tr("{}{} is missing: {}", self.where, name, kind), tr('"{}": ["a text"]', name), param=self.where + name
-            )
+            cause = tr("{}{} is missing: {}", self.where, name, kind)
+            raise RequestError(cause, tr('"{}": ["a text"]', name), param=self.where + name)
         return [value] if isinstance(value, str) else value
 
     def close(self) -> None:

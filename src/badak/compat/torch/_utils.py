@@ -210,9 +210,8 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         return -1
     index = device.index if isinstance(device, _device) else device if isinstance(device, int) else None
     if index is None and not optional:
-        raise ArgumentError(
-            tr("Expected a torch.device with a specified index or an integer, but got:{}", device), "'cuda:0', or optional=True"
-        )
+        cause = tr("Expected a torch.device with a specified index or an integer, but got:{}", device)
+        raise ArgumentError(cause, "'cuda:0', or optional=True")
     return index
 
 

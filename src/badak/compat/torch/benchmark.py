@@ -97,9 +97,8 @@ class Timer:
         description: str | None = None, env: str | None = None, num_threads: int = 1, language: Any = "python",
     ):  # fmt: skip
         if not isinstance(stmt, str) or not isinstance(setup, str):
-            raise ArgumentTypeError(
-                tr("Timer: expected stmt and setup as text; got {}", type(stmt).__name__), 'Timer("f(x)", globals=...)'
-            )
+            cause = tr("Timer: expected stmt and setup as text; got {}", type(stmt).__name__)
+            raise ArgumentTypeError(cause, 'Timer("f(x)", globals=...)')
         if global_setup or str(language).lower() not in ("python", "py", "language.python"):
             raise ArgumentError("Timer: badak measures Python, not C++", 'language="python"')
         if not isinstance(num_threads, int) or num_threads < 1:

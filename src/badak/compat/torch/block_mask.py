@@ -303,9 +303,8 @@ class BlockMask:
         parts = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         a, b, c, d = [None if part is None else part[index] for part in parts]
         if a is not None and not a.numel():
-            raise IndexOutOfRangeError(
-                tr("BlockMask of {} batches, heads and rows: none is picked", tuple(self.kv_num_blocks.shape)), "mask[0]"
-            )
+            cause = tr("BlockMask of {} batches, heads and rows: none is picked", tuple(self.kv_num_blocks.shape))
+            raise IndexOutOfRangeError(cause, "mask[0]")
         compute = self.q_indices is not None
         return BlockMask.from_kv_blocks(a, b, c, d, self.BLOCK_SIZE, _mask_of_a_part, self.seq_lengths, compute)  # type: ignore[arg-type]
 

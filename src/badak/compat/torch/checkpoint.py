@@ -133,9 +133,8 @@ def checkpoint(
     the second does. context_fn() gives two contexts, for the first time and for the time after.
     """
     if not callable(function):
-        raise ArgumentTypeError(
-            tr("checkpoint: expected a function; got {}", type(function).__name__), "checkpoint(function, *args)"
-        )
+        cause = tr("checkpoint: expected a function; got {}", type(function).__name__)
+        raise ArgumentTypeError(cause, "checkpoint(function, *args)")
     _check_options(use_reentrant, context_fn, determinism_check, debug, kwargs)
     contexts = (context_fn or noop_context_fn)()
     if not is_grad_enabled():
@@ -150,9 +149,8 @@ def _check_options(reentrant: bool | None, context_fn: Callable | None, check: s
     if reentrant is not False and (debug or context_fn not in (None, noop_context_fn)):
         raise ArgumentError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.", "use_reentrant=False")
     if check not in ("default", "none"):
-        raise ArgumentError(
-            tr("determinism_check should be one of ['default', 'none'], but got {}", check), 'determinism_check="default"'
-        )
+        cause = tr("determinism_check should be one of ['default', 'none'], but got {}", check)
+        raise ArgumentError(cause, 'determinism_check="default"')
 
 
 def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, **kwargs):  # noqa: A002

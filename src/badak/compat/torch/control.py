@@ -28,13 +28,11 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, operands: Any = ()) -
     expect_function("cond", true_fn)
     expect_function("cond", false_fn)
     if not isinstance(operands, tuple | list):
-        raise ArgumentTypeError(
-            tr("cond: expected a tuple or a list of operands; got {}", type(operands).__name__), "operands=(x,)"
-        )
+        cause = tr("cond: expected a tuple or a list of operands; got {}", type(operands).__name__)
+        raise ArgumentTypeError(cause, "operands=(x,)")
     if not isinstance(pred, Tensor | bool | int | float):
-        raise ArgumentTypeError(
-            tr("cond: expected pred to be a bool or a tensor of one; got {}", type(pred).__name__), "(x > 0).all()"
-        )
+        cause = tr("cond: expected pred to be a bool or a tensor of one; got {}", type(pred).__name__)
+        raise ArgumentTypeError(cause, "(x > 0).all()")
     if isinstance(pred, Tensor) and pred.numel() != 1:
         raise ShapeError(tr("cond: expected pred to have one value; got shape {}", tuple(pred.shape)), "pred.all(), or badak.where")
     return (true_fn if bool(pred) else false_fn)(*operands)

@@ -311,9 +311,8 @@ class _Sizes:
             elif dim in (Dim.AUTO, Dim.DYNAMIC):
                 self.free.append(place)
             elif dim is not None and dim != Dim.STATIC and type(dim) is not int:
-                raise ArgumentError(
-                    tr("{}: expected a Dim for dim {}; got {!r}", self.where, axis, dim), "Dim('n'), Dim.AUTO or None"
-                )
+                cause = tr("{}: expected a Dim for dim {}; got {!r}", self.where, axis, dim)
+                raise ArgumentError(cause, "Dim('n'), Dim.AUTO or None")
 
 
 def _sizes_of(where: str, mod: Any, args: tuple, kwargs: dict, given: Any) -> _Sizes:
@@ -343,9 +342,8 @@ def _argument_names(mod: Any, args: tuple, kwargs: dict) -> list[str]:
 def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -> None:
     """Write an exported program to a path (.pt2), or into an open file: weights and graph, as data."""
     if not isinstance(ep, ExportedProgram):
-        raise ArgumentTypeError(
-            tr("export.save: expected an ExportedProgram; got {}", type(ep).__name__), "torch.export.export(module, args)"
-        )
+        cause = tr("export.save: expected an ExportedProgram; got {}", type(ep).__name__)
+        raise ArgumentTypeError(cause, "torch.export.export(module, args)")
     more = {
         "parameters": [name for name, x in ep._held.items() if isinstance(x, Parameter)],
         "persistent": list(ep.state_dict), "kind": "export",

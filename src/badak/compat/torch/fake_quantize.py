@@ -84,9 +84,8 @@ def fake_quantize_per_channel_affine(
 
 def _of(input: Tensor, scale: Tensor, zero_point: Tensor, low: int, high: int) -> Tensor:
     if low > high:
-        raise ArgumentError(
-            tr("`quant_min` should be less than or equal to `quant_max`; got {} and {}", low, high), "quant_min=-128, quant_max=127"
-        )
+        cause = tr("`quant_min` should be less than or equal to `quant_max`; got {} and {}", low, high)
+        raise ArgumentError(cause, "quant_min=-128, quant_max=127")
     if ((zero_point < low) | (zero_point > high)).any():
         raise ArgumentError("`zero_point` must be between `quant_min` and `quant_max`.", "zero_point=0")
     return _FakeQuantize.apply(input, scale, zero_point, low, high)

@@ -85,9 +85,8 @@ def first_call(program: str, arguments: list[str], is_module: bool = False, loss
             what = how_it_ended(end)
     if caller.call is not None:
         return caller.call
-    raise ArgumentError(
-        tr("{}: {} before it called a module that has parameters", program, what), tr("badak run {} shows what it does", program)
-    )
+    cause = tr("{}: {} before it called a module that has parameters", program, what)
+    raise ArgumentError(cause, tr("badak run {} shows what it does", program))
 
 
 def how_it_ended(end: BaseException) -> str:

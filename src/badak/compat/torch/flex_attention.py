@@ -95,9 +95,8 @@ def flex_attention(
         raise ArgumentError("flex_attention: return_lse and return_aux at once", "return_aux=AuxRequest(lse=True)")
     for kind, name, given in ((AuxRequest, "return_aux", return_aux), (int | float, "scale", scale)):
         if given is not None and not isinstance(given, kind):
-            raise ArgumentError(
-                tr("flex_attention: {} is a {}", name, type(given).__name__), "return_aux=AuxRequest(lse=True), scale=0.125"
-            )
+            cause = tr("flex_attention: {} is a {}", name, type(given).__name__)
+            raise ArgumentError(cause, "return_aux=AuxRequest(lse=True), scale=0.125")
     asked = AuxRequest(lse=True) if return_lse else return_aux or AuxRequest()
     key, value = _checked(query, key, value, score_mod, block_mask, enable_gqa)
     scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -162,9 +161,8 @@ def _attend(q, k, v, score_mod, keep, scale, asked, places) -> tuple[Tensor, Ten
     if score_mod is not None:
         scores = everywhere(score_mod, 1)(scores, *places).to(_working(q))
         if scores.dim() != 4:
-            raise ShapeError(
-                tr("score_mod gave {} for one score; expected one number", tuple(scores.shape[4:])), "return score + bias[h]"
-            )
+            cause = tr("score_mod gave {} for one score; expected one number", tuple(scores.shape[4:]))
+            raise ShapeError(cause, "return score + bias[h]")
     if keep is not None:
         scores = where(keep, scores, scores.new_full((), -math.inf))
     most = scores.amax(-1)
@@ -180,21 +178,18 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
     for name, x in (("query", query), ("key", key), ("value", value)):
         if not isinstance(x, Tensor) or not x.is_floating_point() or x.dtype != query.dtype:
             got = x.dtype if isinstance(x, Tensor) else type(x).__name__
-            raise ArgumentError(
-                tr("flex_attention: expected tensors of one floating dtype; {} is {}", name, got), "x.to(query.dtype)"
-            )
+            cause = tr("flex_attention: expected tensors of one floating dtype; {} is {}", name, got)
+            raise ArgumentError(cause, "x.to(query.dtype)")
     shapes = tr("got query {}, key {}, value {}", tuple(query.shape), tuple(key.shape), tuple(value.shape))
     if not query.dim() == key.dim() == value.dim() == 4:
-        raise ShapeError(
-            tr("flex_attention: expected (batch, heads, length, width); {}", shapes), "x.unflatten(-1, (heads, -1)).transpose(1, 2)"
-        )
+        cause = tr("flex_attention: expected (batch, heads, length, width); {}", shapes)
+        raise ShapeError(cause, "x.unflatten(-1, (heads, -1)).transpose(1, 2)")
     if key.shape[-1] != query.shape[-1] or key.shape[:3] != value.shape[:3]:
         cause = tr("flex_attention: expected query (B, H, T, D), key (B, G, S, D), value (B, G, S, E); {}", shapes)
         raise ShapeError(cause, "one D, one G, one S")
     if key.shape[0] not in (1, query.shape[0]):
-        raise ShapeError(
-            tr("flex_attention: expected as many batches of keys as of queries, or one; {}", shapes), "key.expand(B, -1, -1, -1)"
-        )
+        cause = tr("flex_attention: expected as many batches of keys as of queries, or one; {}", shapes)
+        raise ShapeError(cause, "key.expand(B, -1, -1, -1)")
     if key.shape[1] != query.shape[1] and (not enable_gqa or query.shape[1] % key.shape[1]):
         fix = (
             "enable_gqa=True"
@@ -214,9 +209,8 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
             ) from None
     if block_mask is not None:
         if not isinstance(block_mask, BlockMask):
-            raise ArgumentError(
-                tr("flex_attention: block_mask is a {}", type(block_mask).__name__), "create_block_mask(mask_mod, B, H, T, S)"
-            )
+            cause = tr("flex_attention: block_mask is a {}", type(block_mask).__name__)
+            raise ArgumentError(cause, "create_block_mask(mask_mod, B, H, T, S)")
         if block_mask.seq_lengths != (query.shape[2], key.shape[2]):
             cause = tr("flex_attention: the block_mask is of {} queries and keys; {}", block_mask.seq_lengths, shapes)
             raise ShapeError(cause, f"create_block_mask(mask_mod, B, H, {query.shape[2]}, {key.shape[2]})")

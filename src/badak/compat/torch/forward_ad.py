@@ -81,9 +81,8 @@ def _expect(function: Callable) -> list[_Dual]:
     if not _levels:
         raise GraphError(tr("{}: expected to be within a level of dual numbers", function.__name__), "with dual_level(): ...")
     if not modes.grad:
-        raise GraphError(
-            tr("{}: within no_grad() there are no slopes: badak finds them by the graph", function.__name__), "enable_grad()"
-        )
+        cause = tr("{}: within no_grad() there are no slopes: badak finds them by the graph", function.__name__)
+        raise GraphError(cause, "enable_grad()")
     return _levels[-1]
 
 

@@ -115,13 +115,11 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
     """Complain of a number that no argument has, and of an argument without a tensor."""
     for number in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= number < len(args):
-            raise IndexOutOfRangeError(
-                tr("grad: expected argnums below {}, the positional arguments; got {}", len(args), number), "argnums counts from 0"
-            )
+            cause = tr("grad: expected argnums below {}, the positional arguments; got {}", len(args), number)
+            raise IndexOutOfRangeError(cause, "argnums counts from 0")
         if not any(isinstance(x, Tensor) for x in tree_flatten(args[number])[0]):
-            raise ArgumentError(
-                tr("expected a tensor to differentiate by; got {}", type(args[number]).__name__), "badak.tensor(data)"
-            )
+            cause = tr("expected a tensor to differentiate by; got {}", type(args[number]).__name__)
+            raise ArgumentError(cause, "badak.tensor(data)")
 
 
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
@@ -182,9 +180,8 @@ def _tensors(where: str, made: Any) -> tuple[list, TreeSpec]:
     outputs, spec = tree_flatten(made)
     for y in outputs:
         if not isinstance(y, Tensor):
-            raise ArgumentTypeError(
-                tr("{}: expected a function that gives tensors; it gave {}", where, type(y).__name__), "badak.tensor(y)"
-            )
+            cause = tr("{}: expected a function that gives tensors; it gave {}", where, type(y).__name__)
+            raise ArgumentTypeError(cause, "badak.tensor(y)")
     return outputs, spec
 
 
@@ -330,9 +327,8 @@ def functionalize(func: Callable, *, remove: str = "mutations") -> Callable:
     """The function itself: what it gives is the same, and badak has no tracer for which writes would have to go."""
     expect_function("functionalize", func)
     if remove not in ("mutations", "mutations_and_views"):
-        raise ArgumentError(
-            tr("functionalize: expected remove='mutations' or 'mutations_and_views'; got {!r}", remove), "remove='mutations'"
-        )
+        cause = tr("functionalize: expected remove='mutations' or 'mutations_and_views'; got {!r}", remove)
+        raise ArgumentError(cause, "remove='mutations'")
     return func
 
 

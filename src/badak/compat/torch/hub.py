@@ -50,9 +50,8 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
                 part.write(chunk)
                 digest.update(chunk)
         if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
-            raise FileError(
-                tr('invalid hash value (expected "{}", got "{}")', hash_prefix, digest.hexdigest()), "fetch the file again"
-            )
+            cause = tr('invalid hash value (expected "{}", got "{}")', hash_prefix, digest.hexdigest())
+            raise FileError(cause, "fetch the file again")
         os.replace(part.name, place)
     except HTTPError:
         raise

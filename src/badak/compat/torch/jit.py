@@ -217,9 +217,8 @@ def _get_trace_graph(
 def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> TracedModule:
     """`trace(mod, inputs["forward"])`."""
     if set(inputs) != {"forward"}:
-        raise NotSupportedError(
-            tr("jit.trace_module: expected inputs for 'forward'; got {}", sorted(inputs)), "a module for each method"
-        )
+        cause = tr("jit.trace_module: expected inputs for 'forward'; got {}", sorted(inputs))
+        raise NotSupportedError(cause, "a module for each method")
     return trace(mod, inputs["forward"], *args, **kwargs)
 
 

@@ -36,9 +36,8 @@ def _defined(name: str, parameters: inspect.Signature) -> Operator:
 
 def _split(name: str) -> str:
     if name.count("::") != 1 or not all(name.split("::")):
-        raise ArgumentError(
-            tr("Expected the operator's name to be of the form 'namespace::name'; got {!r}", name), "'mylib::my_op'"
-        )
+        cause = tr("Expected the operator's name to be of the form 'namespace::name'; got {!r}", name)
+        raise ArgumentError(cause, "'mylib::my_op'")
     return name
 
 
@@ -223,9 +222,8 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: s
         word = _schema_word(known.get(name), name)
         if name in changed or unknown and word.startswith("Tensor"):
             if not word.startswith("Tensor"):
-                raise ArgumentError(
-                    tr("infer_schema: only tensors are changed; {} is of {}", name, word), "mutates_args with tensors"
-                )
+                cause = tr("infer_schema: only tensors are changed; {} is of {}", name, word)
+                raise ArgumentError(cause, "mutates_args with tensors")
             word = f"Tensor(a{number}!){word.removeprefix('Tensor')}"
         parts.append(f"{word} {name}" + ("" if parameter.default is parameter.empty else f"={_schema_default(parameter.default)}"))
     if missing := changed - set(signature.parameters):

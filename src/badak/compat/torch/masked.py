@@ -244,9 +244,8 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     for each in (dim,) if isinstance(dim, int) else dim:
         if not -max(ndim, 1) <= each < max(ndim, 1):
             most = max(ndim, 1)
-            raise IndexOutOfRangeError(
-                tr("Dimension out of range (expected to be in range of [{}, {}], but got {})", -most, most - 1, each), None
-            )
+            cause = tr("Dimension out of range (expected to be in range of [{}, {}], but got {})", -most, most - 1, each)
+            raise IndexOutOfRangeError(cause, None)
         found.append(each % max(ndim, 1))
     return tuple(sorted(found))
 

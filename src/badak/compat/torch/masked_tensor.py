@@ -86,9 +86,8 @@ class MaskedTensor(Tensor):
             return _both(func(*_each(args, _data), **kwargs), func(*_each(args, _mask), **kwargs))
         if name in _OF_ONE or name in _OF_TWO or name.endswith("_backward"):
             return _elementwise(func, args, kwargs)
-        raise ArgumentTypeError(
-            tr("{} is not implemented in __torch_dispatch__ for MaskedTensor", name), "x.get_data(), or x.to_tensor(0)"
-        )
+        cause = tr("{} is not implemented in __torch_dispatch__ for MaskedTensor", name)
+        raise ArgumentTypeError(cause, "x.get_data(), or x.to_tensor(0)")
 
     def get_data(self) -> Tensor:
         """The data, also where the mask is False; gradients of it go on as those of this tensor."""

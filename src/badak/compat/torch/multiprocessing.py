@@ -41,9 +41,8 @@ def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool
     if not isinstance(nprocs, int):
         raise ArgumentTypeError(tr("multiprocessing.spawn: expected nprocs, a number of processes; got {!r}", nprocs), "nprocs=2")
     if nprocs < 1:
-        raise ArgumentError(
-            tr("multiprocessing.spawn: nprocs={} starts nothing", nprocs), "nprocs=2; torch.cuda.device_count() is 0 without a GPU"
-        )
+        cause = tr("multiprocessing.spawn: nprocs={} starts nothing", nprocs)
+        raise ArgumentError(cause, "nprocs=2; torch.cuda.device_count() is 0 without a GPU")
     if not join:
         return reach("badak.distributed.launch.processes").ProcessContext(fn, args, nprocs, daemon)
     return reach("badak.distributed.launch.spawned").spawn(fn, args, nprocs)

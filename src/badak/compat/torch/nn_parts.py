@@ -53,9 +53,8 @@ def _in_projection(
     wide = q.size(-1)
     for name, x, w, b in (("query", q, w_q, b_q), ("key", k, w_k, b_k), ("value", v, w_v, b_v)):
         if w.shape != (wide, x.size(-1)):
-            raise ShapeError(
-                tr("expecting {} weights shape of {}, but got {}", name, (wide, x.size(-1)), w.shape), "weights as wide as q"
-            )
+            cause = tr("expecting {} weights shape of {}, but got {}", name, (wide, x.size(-1)), w.shape)
+            raise ShapeError(cause, "weights as wide as q")
         if b is not None and b.shape != (wide,):
             raise ShapeError(tr("expecting {} bias shape of {}, but got {}", name, (wide,), b.shape), "a bias as wide as q")
     return F.linear(q, w_q, b_q), F.linear(k, w_k, b_k), F.linear(v, w_v, b_v)

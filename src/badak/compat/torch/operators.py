@@ -117,10 +117,8 @@ class Namespace:
         if found is None and self._name in _OF_PYTORCH and wants_placeholder():
             return Missing(f"ops.{self._name}.{name}")
         if found is None:
-            raise MissingName(
-                tr("'_OpNamespace' '{}' object has no attribute '{}': no such operator is registered", self._name, name),
-                "torch.library.custom_op registers one; PyTorch's own have their Python names only",
-            )
+            cause = tr("'_OpNamespace' '{}' object has no attribute '{}': no such operator is registered", self._name, name)
+            raise MissingName(cause, "torch.library.custom_op registers one; PyTorch's own have their Python names only")
         return found
 
     def __dir__(self) -> list[str]:

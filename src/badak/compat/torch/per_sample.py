@@ -44,13 +44,11 @@ def call_for_per_sample_grads(
         [[[1.0, 0.0]], [[0.0, 1.0]]]
     """
     if loss_reduction not in ("sum", "mean"):
-        raise ArgumentError(
-            tr("Expected loss_reduction argument to be sum or mean, got {}", loss_reduction), 'loss_reduction="sum"'
-        )
+        cause = tr("Expected loss_reduction argument to be sum or mean, got {}", loss_reduction)
+        raise ArgumentError(cause, 'loss_reduction="sum"')
     if not isinstance(module, Module):
-        raise ArgumentTypeError(
-            tr("Module passed must be nn.Module, got {}", type(module).__name__), "a class derived from nn.Module"
-        )
+        cause = tr("Module passed must be nn.Module, got {}", type(module).__name__)
+        raise ArgumentTypeError(cause, "a class derived from nn.Module")
     if batch_size is not None and not isinstance(batch_size, int):
         raise ArgumentTypeError(tr("Batch size passed must be None or an integer, got {}", type(batch_size).__name__), "x.shape[0]")
     if batch_size is not None and batch_size < 1:

@@ -47,21 +47,15 @@ def _masked_softmax(input, mask, dim=None, mask_type=None) -> Tensor:
     if mask.dtype.word != "Bool":
         raise DTypeError(tr("_masked_softmax: Mask should be a boolean tensor; got {}", mask.dtype), "mask.bool()")
     if mask_type not in (None, 0, 1, 2):
-        raise ArgumentError(
-            tr("_masked_softmax: Mask Type should be 0 (src_mask), 1 (src_key_padding_mask), or 2; got {}", mask_type)
-        )
+        cause = tr("_masked_softmax: Mask Type should be 0 (src_mask), 1 (src_key_padding_mask), or 2; got {}", mask_type)
+        raise ArgumentError(cause)
     if mask.shape != input.shape:
         fits = {0: 2 * tuple(input.shape[-1:]), 1: (input.shape[0], input.shape[-1])}.get(mask_type)
         if input.ndim != 4 or tuple(mask.shape) != fits:
-            raise ShapeError(
-                tr(
-                    "_masked_softmax: a mask {} of type {} does not fit an input {}",
-                    tuple(mask.shape),
-                    mask_type,
-                    tuple(input.shape),
-                ),
-                "a mask of the input's shape",
+            cause = tr(
+                "_masked_softmax: a mask {} of type {} does not fit an input {}", tuple(mask.shape), mask_type, tuple(input.shape)
             )
+            raise ShapeError(cause, "a mask of the input's shape")
         mask = mask[:, None, None, :] if mask_type == 1 else mask
     return softmax(masked_fill(input, mask, -math.inf), -1 if dim is None else dim)
 

@@ -131,9 +131,8 @@ class EventList(list):
         """The sums as text. sort_by: "cpu_time", "cpu_time_total", "self_cpu_time_total" or "count"; row_limit -1: all."""
         known = ("cpu_time", "cpu_time_total", "self_cpu_time_total", "count", "flops")
         if sort_by is not None and sort_by not in known:
-            raise ArgumentError(
-                tr("table: expected sort_by of {}; got {!r}", ", ".join(known), sort_by), "sort_by='self_cpu_time_total'"
-            )
+            cause = tr("table: expected sort_by of {}; got {!r}", ", ".join(known), sort_by)
+            raise ArgumentError(cause, "sort_by='self_cpu_time_total'")
         rows = self if sort_by is None else sorted(self, key=lambda each: getattr(each, sort_by), reverse=True)
         if top_level_events_only:
             rows = [each for each in rows if getattr(each, "cpu_parent", None) is None]

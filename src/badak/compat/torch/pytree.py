@@ -102,9 +102,8 @@ def _up_to(spec: TreeSpec, tree: Any) -> list:
         raise ArgumentError(tr("Node type mismatch; expected {}, but got {}.", spec.type, type(tree)), "trees of one shape")
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     if len(children) != len(spec.children_specs):
-        raise ArgumentError(
-            tr("Node arity mismatch; expected {}, but got {}.", len(spec.children_specs), len(children)), "trees of one shape"
-        )
+        cause = tr("Node arity mismatch; expected {}, but got {}.", len(spec.children_specs), len(children))
+        raise ArgumentError(cause, "trees of one shape")
     if isinstance(tree, dict):
         keys = spec.context[1] if kind is defaultdict else spec.context
         if set(tree) != set(keys):

@@ -99,9 +99,8 @@ class _Script:
         try:
             return textwrap.dedent(inspect.getsource(function))
         except (OSError, TypeError):
-            raise NotSupportedError(
-                tr("scripted.code: Python does not know the source of {}", function.__qualname__), "write the function in a file"
-            ) from None
+            cause = tr("scripted.code: Python does not know the source of {}", function.__qualname__)
+            raise NotSupportedError(cause, "write the function in a file") from None
 
     @property
     def inlined_graph(self) -> CallGraph:

@@ -66,11 +66,10 @@ def _holds_many(x: Any) -> bool:
 def _number_of_examples(leaves: list, places: list) -> int:
     for x, d in zip(leaves, places):
         if d is not None and not isinstance(x, Tensor) and not _holds_many(x):
-            raise ArgumentError(
-                tr("vmap: Got in_dim={} for an input but the input is of type {}. We cannot vmap over non-Tensor arguments", d,
-                   type(x)),
-                "None as its in_dim",
-            )  # fmt: skip
+            cause = tr(
+                "vmap: Got in_dim={} for an input but the input is of type {}. We cannot vmap over non-Tensor arguments", d, type(x)
+            )
+            raise ArgumentError(cause, "None as its in_dim")
         if d is not None and not -x.ndim <= d < x.ndim:
             cause = tr("vmap: expected in_dims of dims that the tensors have; got {} for shape {}", d, tuple(x.shape))
             raise IndexOutOfRangeError(cause, "in_dims=0 is the first dim, None leaves an argument as it is")
@@ -78,13 +77,11 @@ def _number_of_examples(leaves: list, places: list) -> int:
     if not sizes:
         raise ArgumentError("vmap: Expected at least one Tensor to vmap over", "in_dims=0 for one of the arguments")
     if len(sizes) != 1:
-        raise ArgumentError(
-            tr(
-                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension",
-                list(sizes),
-            ),
-            "in_dims=None for an argument that stays as it is",
+        cause = tr(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension",
+            list(sizes),
         )
+        raise ArgumentError(cause, "in_dims=None for an argument that stays as it is")
     return next(iter(sizes))
 
 

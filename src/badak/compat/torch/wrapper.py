@@ -124,9 +124,8 @@ def call(name: str, function: Callable, args: tuple, kwargs: dict, op: Any = Non
     packet = told.overload.overloadpacket.__name__
     wanted = modes.grad and packet not in _WITHOUT_GRADIENT and any(x.requires_grad for x in inside((args, kwargs), Tensor))
     if wanted and packet.endswith("_"):
-        raise GraphError(
-            tr("{}: badak's wrappers are not changed in place where gradients are recorded", told.overload), "the out-of-place form"
-        )
+        cause = tr("{}: badak's wrappers are not changed in place where gradients are recorded", told.overload)
+        raise GraphError(cause, "the out-of-place form")
     result = _answer(told)
     if packet.endswith("_"):
         return told.args[0]
@@ -164,14 +163,10 @@ def _answer(told: Called) -> Any:
     finally:
         modes.grad = before
     said = "\n".join(f"  - tensor subclass {kind}" for kind in kinds)
-    raise ArgumentTypeError(
-        tr(
-            "Multiple dispatch failed for 'torch.ops.{}'; all __torch_dispatch__ handlers returned NotImplemented: {}",
-            overload,
-            said,
-        ),
-        tr("let the __torch_dispatch__ of one of them answer for {}", overload),
+    cause = tr(
+        "Multiple dispatch failed for 'torch.ops.{}'; all __torch_dispatch__ handlers returned NotImplemented: {}", overload, said
     )
+    raise ArgumentTypeError(cause, tr("let the __torch_dispatch__ of one of them answer for {}", overload))
 
 
 def _of_sizes(name: str, function: Callable, args: tuple, kwargs: dict) -> Any:

@@ -233,9 +233,8 @@ def explain(error: BaseException, function: Callable, name: str, args, kwargs, s
         argument, wanted = wrong_kind
         value = given.arguments[argument]
         fix = f"{package()}.as_tensor({argument})" if _could_be_tensor(wanted, value) else _usage(function, name, space)
-        raise kept(ArgumentTypeError, error)(
-            tr("{}(): argument '{}' must be {}, not {}", name, argument, wanted, described(value)), fix
-        ) from None
+        cause = tr("{}(): argument '{}' must be {}, not {}", name, argument, wanted, described(value))
+        raise kept(ArgumentTypeError, error)(cause, fix) from None
     shown = {argument: value for argument, value in given.arguments.items() if argument not in ("self", "cls")}
     called = ", ".join(f"{argument}={described(value)}" for argument, value in shown.items())
     raise kept(_class_of(error), error)(

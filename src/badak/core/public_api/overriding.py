@@ -141,11 +141,10 @@ def dispatch(public: Callable, args: tuple, kwargs: dict) -> Any:
         if answer is not NotImplemented:
             return answer
     name = getattr(public, "__name__", public)
-    raise ArgumentTypeError(
-        tr("no implementation found for '{}' on types that implement __torch_function__: {}", name,
-           [kind.__name__ for kind in types]),
-        "let the __torch_function__ of one of them answer for it",
-    )  # fmt: skip
+    cause = tr(
+        "no implementation found for '{}' on types that implement __torch_function__: {}", name, [kind.__name__ for kind in types]
+    )
+    raise ArgumentTypeError(cause, "let the __torch_function__ of one of them answer for it")
 
 
 def asked_as(name: str, function: Callable, *args: Any) -> Any:

@@ -75,9 +75,8 @@ class Spawned:
 
     def __init__(self, call: Callable, args: tuple, ranks: int):
         if among_many() is not None:
-            raise StateError(
-                tr("multiprocessing.spawn: {} processes, but this is one of several ranks already", ranks), "call its function here"
-            )
+            cause = tr("multiprocessing.spawn: {} processes, but this is one of several ranks already", ranks)
+            raise StateError(cause, "call its function here")
         self.ranks, self.code = ranks, 0
         self.attempt: Attempt | None = None
         self.said: dict[int, str] = {}  # what each rank that failed has said

@@ -35,9 +35,8 @@ def read_hosts(path: str) -> list[Host]:
         if words := line.partition("#")[0].strip():
             found = LINE.match(words)
             if found is None or found[2] == "0" or found[3] == "0":
-                raise FileError(
-                    tr("badak launch: {}, line {}: not a host: {!r}", path, number, words[:80]), 'a line like "node1:2"'
-                )
+                cause = tr("badak launch: {}, line {}: not a host: {!r}", path, number, words[:80])
+                raise FileError(cause, 'a line like "node1:2"')
             hosts.append(Host(found[1], int(found[2] or found[3] or 1)))
     if not hosts:
         raise FileError(tr("badak launch: {}: this host file names no host", path), 'a file with lines like "node1:2"')

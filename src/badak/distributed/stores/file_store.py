@@ -129,9 +129,8 @@ class _Log:
                 raise ValueError
             self.contents.do(command, *args)
         except (ValueError, TypeError, RecursionError):
-            raise DistStoreError(
-                tr("FileStore: {} is no file of a store", self.path), "a path of its own, at which there is no file"
-            ) from None
+            cause = tr("FileStore: {} is no file of a store", self.path)
+            raise DistStoreError(cause, "a path of its own, at which there is no file") from None
 
 
 def _left(log: _Log, process: int, world_size: int) -> None:

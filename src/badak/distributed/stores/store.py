@@ -126,9 +126,8 @@ class Store:
         return key
 
     def _ask(self, command: str, *args: Any) -> Any:
-        raise NotSupportedError(
-            tr("{}: a store that keeps nothing by itself", type(self).__name__), "dist.FileStore, dist.TCPStore or dist.HashStore"
-        )
+        cause = tr("{}: a store that keeps nothing by itself", type(self).__name__)
+        raise NotSupportedError(cause, "dist.FileStore, dist.TCPStore or dist.HashStore")
 
     def _until(self, ask: Callable[[], Any], keys: Sequence[str], timeout: timedelta | None = None) -> Any:
         """The first answer that is not None."""
@@ -163,9 +162,8 @@ class PrefixStore(Store):
 
     def __init__(self, prefix: str, store: Store) -> None:
         if not isinstance(store, Store):
-            raise ArgumentTypeError(
-                tr("PrefixStore: expected a store; got {}", type(store).__name__), "PrefixStore(prefix, FileStore(path))"
-            )
+            cause = tr("PrefixStore: expected a store; got {}", type(store).__name__)
+            raise ArgumentTypeError(cause, "PrefixStore(prefix, FileStore(path))")
         super().__init__()
         self._prefix, self._store = super()._key(prefix), store
 
@@ -228,9 +226,8 @@ def expect_count(value: int, where: str, most: int | None = None) -> int:
 def expect_timeout(timeout: timedelta, where: str) -> timedelta:
     """A time that somebody waits."""
     if not isinstance(timeout, timedelta):
-        raise ArgumentTypeError(
-            tr("{}: expected timeout to be a datetime.timedelta; got {}", where, type(timeout).__name__), "timedelta(seconds=30)"
-        )
+        cause = tr("{}: expected timeout to be a datetime.timedelta; got {}", where, type(timeout).__name__)
+        raise ArgumentTypeError(cause, "timedelta(seconds=30)")
     return timeout
 
 

@@ -141,11 +141,10 @@ class _Line:
                 break
             except OSError as error:
                 if time.monotonic() >= end:
-                    raise DistNetworkError(
-                        tr("TCPStore: no answer from {}:{} within {:g} s: {}", self.host, self.port, seconds,
-                           error.strerror or error),
-                        "start the process with is_master=True, at this host_name and port",
-                    ) from None  # fmt: skip
+                    cause = tr(
+                        "TCPStore: no answer from {}:{} within {:g} s: {}", self.host, self.port, seconds, error.strerror or error
+                    )
+                    raise DistNetworkError(cause, "start the process with is_master=True, at this host_name and port") from None
             time.sleep(PAUSE)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket, self.file = found, found.makefile("rwb")

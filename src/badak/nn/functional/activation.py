@@ -257,9 +257,8 @@ def glu(input, dim=-1) -> Tensor:
     x = tensor(input, "glu")
     size = x.shape[dim]
     if size % 2:
-        raise ShapeError(
-            tr("glu: Halving dimension must be even, but dimension {} is size {}", dim, size), tr("an input of {} there", size + 1)
-        )
+        cause = tr("glu: Halving dimension must be even, but dimension {} is size {}", dim, size)
+        raise ShapeError(cause, tr("an input of {} there", size + 1))
     a, b = x.chunk(2, dim)
     return a * b.sigmoid()
 
@@ -324,9 +323,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) ->
     Source: Xu et al. 2015, "Empirical evaluation of rectified activations in convolutional network".
     """
     if not lower <= upper:
-        raise ArgumentError(
-            tr("rrelu: lower bound must not be greater than the upper bound; got {} and {}", lower, upper), "1/8, 1/3"
-        )
+        cause = tr("rrelu: lower bound must not be greater than the upper bound; got {} and {}", lower, upper)
+        raise ArgumentError(cause, "1/8, 1/3")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     x = original(input, inplace, "rrelu")

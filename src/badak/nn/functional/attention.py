@@ -90,11 +90,10 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
     if leads[0] == leads[1] == leads[2] and len(leads[0]) == 2:
         return q, k, v, leads[0]
     if min(q.dim(), k.dim(), v.dim()) < 2:
-        raise ShapeError(
-            tr("attention: query, key and value need at least 2 dims (length, head_dim); got {}, {} and {}", q.dim(), k.dim(),
-               v.dim()),
-            "(batch, heads, length, head_dim)",
-        )  # fmt: skip
+        cause = tr(
+            "attention: query, key and value need at least 2 dims (length, head_dim); got {}, {} and {}", q.dim(), k.dim(), v.dim()
+        )
+        raise ShapeError(cause, "(batch, heads, length, head_dim)")
     if enable_gqa and len(leads[0]) == 2:
         return q, k, v, leads[0]  # heads differ by design; the operation checks the rest
     if len(leads[0]) == 2 == len(leads[1]) and leads[0][0] == leads[1][0] and 1 not in (leads[0][1], leads[1][1]):
@@ -211,9 +210,8 @@ def _check_dim(query: Tensor, embed_dim: int, num_heads: int) -> None:
         cause = tr("query should be unbatched 2D or batched 3D tensor but received {}-D query tensor", query.dim())
         raise _DimError(cause, "(length, batch, embed_dim)")
     if query.shape[-1] != embed_dim:
-        raise _DimError(
-            tr("was expecting embedding dimension of {}, but got {}", embed_dim, query.shape[-1]), f"embed_dim={query.shape[-1]}"
-        )
+        cause = tr("was expecting embedding dimension of {}, but got {}", embed_dim, query.shape[-1])
+        raise _DimError(cause, f"embed_dim={query.shape[-1]}")
     if embed_dim % num_heads:
         raise _DimError(tr("embed_dim {} not divisible by num_heads {}", embed_dim, num_heads), "num_heads that divides it")
 

@@ -135,9 +135,8 @@ def convolution(
     """
     axes = tensor(input, "convolution").dim() - 2
     if axes not in (1, 2, 3):
-        raise ShapeError(
-            tr("convolution: expected input (N, C, *S) with 1 to 3 axes S; got {}", list(input.shape)), "x.unsqueeze(0)"
-        )
+        cause = tr("convolution: expected input (N, C, *S) with 1 to 3 axes S; got {}", list(input.shape))
+        raise ShapeError(cause, "x.unsqueeze(0)")
     if transposed:
         return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, axes, "convolution")
     return _conv(input, weight, bias, stride, padding, dilation, groups, axes, "convolution")

@@ -99,9 +99,8 @@ def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of
 def _check_classes(tensor: Tensor, num_classes: int) -> None:
     ids = tensor._array
     if ids.size and ids.min() < 0:
-        raise IndexOutOfRangeError(
-            tr("one_hot: Class values must be non-negative; got {}", int(ids.min())), "mask negative ids first"
-        )
+        cause = tr("one_hot: Class values must be non-negative; got {}", int(ids.min()))
+        raise IndexOutOfRangeError(cause, "mask negative ids first")
     if ids.size and ids.max() >= num_classes:
         cause = tr("one_hot: Class values must be smaller than num_classes; got id {}, num_classes={}", int(ids.max()), num_classes)
         raise IndexOutOfRangeError(cause, f"num_classes={int(ids.max()) + 1}")

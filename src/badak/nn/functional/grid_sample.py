@@ -61,11 +61,10 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
             "grid.expand(x.shape[0], -1, -1, -1)",
         )  # fmt: skip
     if grid.shape[-1] != axes:
-        raise ShapeError(
-            tr("grid_sampler(): expected grid to have size {} in last dimension, but got grid with sizes {}", axes,
-               list(grid.shape)),
-            "x, y (and z) on the last axis",
-        )  # fmt: skip
+        cause = tr(
+            "grid_sampler(): expected grid to have size {} in last dimension, but got grid with sizes {}", axes, list(grid.shape)
+        )
+        raise ShapeError(cause, "x, y (and z) on the last axis")
     if 0 in x.shape[2:]:
         cause = tr("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}", list(x.shape))
         raise ShapeError(cause, "at least one pixel: leave empty images out")

@@ -42,9 +42,8 @@ def channel_shuffle(input, groups: int) -> Tensor:
         cause = tr("channel_shuffle expects input with > 2 dims, but got input with sizes {}", list(x.shape))
         raise ShapeError(cause, "x (N, C, L): x.unsqueeze(0) makes a batch of one")
     if groups <= 0 or x.shape[1] % groups:
-        raise ArgumentError(
-            tr("Number of channels must be divisible by groups. Got {} channels and {} groups.", x.shape[1], groups), "groups=1"
-        )
+        cause = tr("Number of channels must be divisible by groups. Got {} channels and {} groups.", x.shape[1], groups)
+        raise ArgumentError(cause, "groups=1")
     layout = {4: channels_last, 5: channels_last_3d}.get(x.dim())
     if layout and x.is_contiguous(memory_format=layout) and not x.is_contiguous():
         return _shuffled(x.movedim(1, -1), x.dim() - 1, groups).movedim(-1, 1)

@@ -93,9 +93,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ArgumentError(tr("multi_margin_loss: only p == 1 and p == 2 supported; got {}", p), "p=1")
     _need_classes(x)
     if target.dim() > 1 or target.numel() != math.prod(x.shape[:-1]):
-        raise ShapeError(
-            tr("multi_margin_loss: expected x (N, V) and target (N,); got {} and {}", tuple(x.shape), tuple(target.shape)), None
-        )
+        cause = tr("multi_margin_loss: expected x (N, V) and target (N,); got {} and {}", tuple(x.shape), tuple(target.shape))
+        raise ShapeError(cause, None)
     _need_reduction(reduction, "multi_margin_loss")
     if weight is not None and weight.dim() != 1:
         raise ShapeError(tr("multi_margin_loss: weight must be one-dimensional; got {}", tuple(weight.shape)), "one for each class")

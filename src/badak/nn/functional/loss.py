@@ -467,9 +467,8 @@ def _weighted(loss: Tensor, weight, reduction: str, where_: str) -> Tensor:
 
 def _same_size(weight: Tensor, loss: Tensor, where_: str) -> Tensor:
     if weight.shape != loss.shape:
-        raise ShapeError(
-            tr("{}: Weights and input must have the same size; got weight={}, input={}", where_, tuple(weight.shape),
-               tuple(loss.shape)),
-            "weight.expand(input.shape)",
-        )  # fmt: skip
+        cause = tr(
+            "{}: Weights and input must have the same size; got weight={}, input={}", where_, tuple(weight.shape), tuple(loss.shape)
+        )
+        raise ShapeError(cause, "weight.expand(input.shape)")
     return weight

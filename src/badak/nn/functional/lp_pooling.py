@@ -67,9 +67,8 @@ def _unpool(input, indices, kernel_size, stride, padding, output_size, axes: int
     usual = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(x.shape[2:], steps, kernel, around)]
     size = usual if output_size is None else list(output_size)[-axes:]
     if len(size) != axes or any(abs(n - u) >= s for n, u, s in zip(size, usual, steps)):
-        raise ArgumentError(
-            tr("{}: invalid output_size {}, expected within stride of {}", where, list(output_size), usual), f"{usual}"
-        )
+        cause = tr("{}: invalid output_size {}, expected within stride of {}", where, list(output_size), usual)
+        raise ArgumentError(cause, f"{usual}")
     y = x.new_zeros((*x.shape[:2], math.prod(size))).scatter(2, at.flatten(2), x.flatten(2)).unflatten(2, size)
     if not batched:
         return y.squeeze(0)

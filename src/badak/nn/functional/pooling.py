@@ -131,9 +131,8 @@ def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_i
     if min(dilation) < 1:
         raise ArgumentError(tr("{}: dilation must be greater than zero, but got {}", where, dilation), "dilation=1")
     if 0 in x.shape[1:]:
-        raise ShapeError(
-            tr("{}: expected no empty dim but the batch; got {}", where, tuple(input.shape)), "an input that is not empty"
-        )
+        cause = tr("{}: expected no empty dim but the batch; got {}", where, tuple(input.shape))
+        raise ShapeError(cause, "an input that is not empty")
     out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
     y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
     lines = return_indices or (modes.grad and x.requires_grad)  # of (N, C, L) PyTorch takes another way without these
@@ -171,12 +170,10 @@ def _window(kernel_size, stride, padding, axes: int, where: str):
         if min(given) < 1:
             raise ArgumentError(tr("{}: {} should be greater than zero, but got {}", where, name, given), f"{name}=2")
     if any(p < 0 or 2 * p > k for p, k in zip(padding, kernel)):
-        raise ArgumentError(
-            tr(
-                "{}: pad should be at most half of effective kernel size, but got pad={} and kernel_size={}", where, padding, kernel
-            ),
-            "F.pad first for more",
+        cause = tr(
+            "{}: pad should be at most half of effective kernel size, but got pad={} and kernel_size={}", where, padding, kernel
         )
+        raise ArgumentError(cause, "F.pad first for more")
     return kernel, stride, padding
 
 
@@ -289,9 +286,8 @@ def _wanted(x: Tensor, output_size, where: str) -> list[int]:
         for i, size in enumerate(given)
     )
     if len(given) != axes or min(given, default=0) < 0:
-        raise ArgumentError(
-            tr("{}: expected output_size of {} numbers of 0 or more, or None; got {}", where, axes, output_size), "output_size=1"
-        )
+        cause = tr("{}: expected output_size of {} numbers of 0 or more, or None; got {}", where, axes, output_size)
+        raise ArgumentError(cause, "output_size=1")
     if 0 in x.shape[1:]:
         raise ShapeError(
             tr("{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)),

@@ -12,17 +12,15 @@ def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:
     try:
         given = tuple(map(whole, value)) if is_many(value) else (whole(value),) * axes
     except TypeError:
-        raise ArgumentTypeError(
-            tr("{}(): argument '{}' must be int or a list of ints, not {!r}", where, name, value), f"{name}=2"
-        ) from None
+        cause = tr("{}(): argument '{}' must be int or a list of ints, not {!r}", where, name, value)
+        raise ArgumentTypeError(cause, f"{name}=2") from None
     if any(abs(n) >= 2**63 for n in given):
         raise IndexOutOfRangeError(tr("{}(): argument '{}' must fit into 64 bits", where, name), f"{name}=2")
     if len(given) == 1:
         given *= axes
     if len(given) != axes:
-        raise ArgumentError(
-            tr("{}: expected {} to be a single integer value or a list of {} values; got {}", where, name, axes, value), None
-        )
+        cause = tr("{}: expected {} to be a single integer value or a list of {} values; got {}", where, name, axes, value)
+        raise ArgumentError(cause, None)
     return given
 
 

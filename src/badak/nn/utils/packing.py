@@ -48,9 +48,8 @@ def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enfo
     x = input.transpose(0, 1) if batch_first else input
     T, B = x.shape[:2]
     if lengths.shape != (B,):
-        raise ArgumentError(
-            tr("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})", len(lengths), B), None
-        )
+        cause = tr("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})", len(lengths), B)
+        raise ArgumentError(cause, None)
     if not B or lengths.min() < 1 or lengths.max() > T:
         cause = tr("Length of all samples has to be greater than 0 and at most {}, but found {}", T, lengths.tolist())
         raise ArgumentError(cause, "drop empty sequences")

@@ -54,9 +54,8 @@ class _SpectralNorm(Module):
         super().__init__()
         axis_of(dim, weight.dim())
         if n_power_iterations <= 0:
-            raise ArgumentError(
-                tr("Expected n_power_iterations to be positive, but got n_power_iterations={}", n_power_iterations), "1"
-            )
+            cause = tr("Expected n_power_iterations to be positive, but got n_power_iterations={}", n_power_iterations)
+            raise ArgumentError(cause, "1")
         self.dim, self.eps, self.n_power_iterations = dim if dim >= 0 else dim + weight.dim(), eps, n_power_iterations
         if weight.dim() > 1:
             rows, columns = self._matrix(weight).shape
@@ -98,9 +97,8 @@ def spectral_norm(
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
-        raise ArgumentError(
-            tr("Module '{}' has no parameter or buffer with name '{}'", type(module).__name__, name), "name='weight'"
-        )
+        cause = tr("Module '{}' has no parameter or buffer with name '{}'", type(module).__name__, name)
+        raise ArgumentError(cause, "name='weight'")
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
     parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
     return module
@@ -148,9 +146,8 @@ class _Orthogonal(Module):
     def right_inverse(self, Q: Tensor) -> Tensor:  # noqa: N803
         """An x that gives Q; of a matrix that is not orthogonal the nearest by QR."""
         if Q.shape != self.shape:
-            raise ArgumentError(
-                tr("Expected a matrix or batch of matrices of shape {}. Got {}.", self.shape, Q.shape), "the weight's shape"
-            )
+            cause = tr("Expected a matrix or batch of matrices of shape {}. Got {}.", self.shape, Q.shape)
+            raise ArgumentError(cause, "the weight's shape")
         wide = Q.size(-2) < Q.size(-1)
         q = Q.mT if wide else Q
         n, k = q.size(-2), q.size(-1)
@@ -198,14 +195,12 @@ def orthogonal(
     if not isinstance(weight, Tensor):
         raise ArgumentError(tr("Module '{}' has no parameter or buffer with name '{}'", module, name), "name='weight'")
     if weight.dim() < 2:
-        raise ArgumentError(
-            tr("Expected a matrix or batch of matrices. Got a tensor of {} dimensions.", weight.dim()), "a weight of 2 dims"
-        )
+        cause = tr("Expected a matrix or batch of matrices. Got a tensor of {} dimensions.", weight.dim())
+        raise ArgumentError(cause, "a weight of 2 dims")
     square = weight.shape[-2] == weight.shape[-1] or weight.is_complex()
     chosen = orthogonal_map or ("matrix_exp" if square else "householder")
     if chosen not in ("matrix_exp", "cayley", "householder"):
-        raise ArgumentError(
-            tr('orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {}', orthogonal_map), '"matrix_exp"'
-        )
+        cause = tr('orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {}', orthogonal_map)
+        raise ArgumentError(cause, '"matrix_exp"')
     parametrize.register_parametrization(module, name, _Orthogonal(weight, chosen, use_trivialization), unsafe=True)
     return module

@@ -81,11 +81,10 @@ class ParametrizationList(ModuleList):
                 if not isinstance(part, Tensor):
                     raise _wrong("right_inverse", tr("must return a sequence of tensors"), part)
                 if part.dtype is not here.dtype:
-                    raise ArgumentError(
-                        tr("The tensor returned by `right_inverse` has dtype {} while `{}` has dtype {}", part.dtype, name,
-                           here.dtype),
-                        f"value.to({here.dtype})",
-                    )  # fmt: skip
+                    cause = tr(
+                        "The tensor returned by `right_inverse` has dtype {} while `{}` has dtype {}", part.dtype, name, here.dtype
+                    )
+                    raise ArgumentError(cause, f"value.to({here.dtype})")
                 here.data = part.detach()
 
     def forward(self) -> Tensor:

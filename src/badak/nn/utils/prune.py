@@ -303,9 +303,8 @@ def ln_structured(module: Module, name: str, amount, n, dim: int, importance_sco
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune where a mask is 0."""
     if not isinstance(mask, Tensor):
-        raise ArgumentTypeError(
-            tr("custom_from_mask: expected a tensor as the mask; got {}", type(mask).__name__), "badak.tensor(mask)"
-        )
+        cause = tr("custom_from_mask: expected a tensor as the mask; got {}", type(mask).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(mask)")
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -319,9 +318,8 @@ def global_unstructured(
     pairs, scores = list(parameters), importance_scores or {}
     for pair in pairs:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Module)):
-            raise ArgumentTypeError(
-                tr("global_unstructured: expected (module, name) pairs; got {}", type(pair).__name__), "[(layer, 'weight')]"
-            )
+            cause = tr("global_unstructured: expected (module, name) pairs; got {}", type(pair).__name__)
+            raise ArgumentTypeError(cause, "[(layer, 'weight')]")
     relevant = [scores.get((module, name), weight_of("prune", module, name)) for module, name in pairs]
     found = [getattr(module, name + "_mask", None) for module, name in pairs]
     masks = [ones_like(getattr(module, name)) if mask is None else mask for (module, name), mask in zip(pairs, found)]
@@ -346,9 +344,8 @@ def remove(module: Module, name: str) -> Module:
     """Make module.<name> a parameter again, with its zeros; ArgumentError where it was not pruned."""
     method = _method_of(module, name)
     if method is None:
-        raise ArgumentError(
-            tr("Parameter '{}' of module {} has to be pruned before pruning can be removed", name, module), "l1_unstructured"
-        )
+        cause = tr("Parameter '{}' of module {} has to be pruned before pruning can be removed", name, module)
+        raise ArgumentError(cause, "l1_unstructured")
     method.remove(module)
     _drop_hook(module, name)
     return module
@@ -375,9 +372,8 @@ def _validate_pruning_amount_init(amount: Any) -> None:
         raise ArgumentTypeError(tr("Invalid type for amount: {}. Must be int or float.", amount), "amount=0.3")
     whole = isinstance(amount, numbers.Integral)
     if (whole and amount < 0) or (not whole and not 0.0 <= float(amount) <= 1.0):
-        raise ArgumentError(
-            tr("amount={} should either be a float in the range [0.0, 1.0] or a non-negative integer", amount), "amount=0.3"
-        )
+        cause = tr("amount={} should either be a float in the range [0.0, 1.0] or a non-negative integer", amount)
+        raise ArgumentError(cause, "amount=0.3")
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:

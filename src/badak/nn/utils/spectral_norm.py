@@ -50,9 +50,8 @@ def spectral_norm(
     """w / s(w), s the largest singular value; `weight_orig` is the parameter, `weight_u` and `weight_v` are buffers."""
     hooks = module._forward_pre_hooks.values()
     if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in hooks):
-        raise ArgumentError(
-            tr("Cannot register two spectral_norm hooks on the same parameter {}", name), "remove_spectral_norm first"
-        )
+        cause = tr("Cannot register two spectral_norm hooks on the same parameter {}", name)
+        raise ArgumentError(cause, "remove_spectral_norm first")
     dim = (1 if getattr(module, "transposed", False) else 0) if dim is None else dim
     hook, weight = SpectralNorm(name, n_power_iterations, dim, eps), cast(Parameter, weight_of("spectral_norm", module, name))
     rows, columns = hook.reshape_weight_to_matrix(weight).shape

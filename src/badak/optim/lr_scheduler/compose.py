@@ -28,9 +28,8 @@ class _OfSchedules(LRScheduler):
                     "pass schedules",
                 )
             if isinstance(scheduler, ReduceLROnPlateau):
-                raise ArgumentError(
-                    tr("{} does not support ReduceLROnPlateau (index {}): its step() needs a metric", name, at), "step it by itself"
-                )
+                cause = tr("{} does not support ReduceLROnPlateau (index {}): its step() needs a metric", name, at)
+                raise ArgumentError(cause, "step it by itself")
             if optimizer is not None and scheduler.optimizer is not optimizer:
                 cause = tr("{} expects all schedulers to belong to the same optimizer; the one at index {} has another", name, at)
                 raise ArgumentError(cause, "make all schedules with one optimizer")

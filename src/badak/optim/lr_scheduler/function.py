@@ -20,9 +20,8 @@ class _OfFunctions(LRScheduler):
         self.lr_lambdas = for_each_group(self, optimizer, "lr_lambda", lr_lambda)
         for function in self.lr_lambdas:
             if not callable(function):
-                raise ArgumentTypeError(
-                    tr("lr_lambda should be a function, but got {}", type(function).__name__), "lr_lambda=lambda step: 0.95 ** step"
-                )
+                cause = tr("lr_lambda should be a function, but got {}", type(function).__name__)
+                raise ArgumentTypeError(cause, "lr_lambda=lambda step: 0.95 ** step")
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:

@@ -85,9 +85,8 @@ def _solved(A, B, left: bool) -> Tensor:  # noqa: N803
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -> Tensor:  # noqa: N803
     """As `solve` of B (..., n, k), with the upper or lower triangle of A alone; unitriangular: with ones on its diagonal."""
     if B._array.ndim < 2:
-        raise ShapeError(
-            tr("linalg.solve_triangular: B must have at least 2 dims; got {}", list(B._array.shape)), "B.unsqueeze(-1)"
-        )
+        cause = tr("linalg.solve_triangular: B must have at least 2 dims; got {}", list(B._array.shape))
+        raise ShapeError(cause, "B.unsqueeze(-1)")
     part = triu(A, int(unitriangular)) if upper else tril(A, -int(unitriangular))
     if unitriangular:
         part = part + Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
@@ -101,9 +100,8 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
     the singular values too. What is not given is empty. Every driver computes with the pseudo-inverse here.
     """
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
-        raise ArgumentError(
-            tr("linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss); got {!r}", driver), "driver='gelsy'"
-        )
+        cause = tr("linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss); got {!r}", driver)
+        raise ArgumentError(cause, "driver='gelsy'")
     a, b = input._array, B._array
     if a.ndim < 2:
         raise ShapeError("torch.linalg.lstsq: input must have at least 2 dimensions.", "input.unsqueeze(-1)")

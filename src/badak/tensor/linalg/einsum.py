@@ -96,9 +96,8 @@ def _spelled(parts: tuple) -> tuple[str, tuple]:
     for dims in (*parts[1::2], *(parts[-1:] if len(parts) % 2 else ())):
         found = dims.tolist() if isinstance(dims, Tensor) else [d if d is Ellipsis else int(d) for d in dims]
         if any(d is not Ellipsis and not 0 <= d < 52 for d in found):
-            raise ArgumentError(
-                tr("einsum(): subscript in {} is not within the valid range [0, 52)", found), "numbers from 0 to 51"
-            )
+            cause = tr("einsum(): subscript in {} is not within the valid range [0, 52)", found)
+            raise ArgumentError(cause, "numbers from 0 to 51")
         terms.append("".join("..." if d is Ellipsis else chr(d + (65 if d < 26 else 71)) for d in found))
     arrow = "->" + terms.pop() if len(parts) % 2 else ""
     return ",".join(terms) + arrow, parts[: len(parts) // 2 * 2 : 2]
@@ -123,20 +122,16 @@ def _show(c: str) -> str:
 def _subscripts(equation: str, operands):
     """(letters of each operand, letters of the result), with "..." written out as letters of their own."""
     if wrong := re.search("[^a-zA-Z., ]", equation.replace("->", "  ", 1)):
-        raise ArgumentError(
-            tr(
-                "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]",
-                wrong.start(),
-            ),
-            "a letter for each dim, or a list of numbers for each operand",
+        cause = tr(
+            "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]", wrong.start()
         )
+        raise ArgumentError(cause, "a letter for each dim, or a list of numbers for each operand")
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     for at, part in enumerate([*parts, right]):
         if "." in part.replace("...", "", 1):
-            raise ArgumentError(
-                tr("einsum(): found '.' for operand {} that is not part of any ellipsis", at), "'...' once for each term"
-            )
+            cause = tr("einsum(): found '.' for operand {} that is not part of any ellipsis", at)
+            raise ArgumentError(cause, "'...' once for each term")
     if len(parts) != len(operands):
         cause = tr("einsum(): {!r} names {} operands, and {} were given", equation, len(parts), len(operands))
         raise ArgumentError(cause, "one term for each tensor")

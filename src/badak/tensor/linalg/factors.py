@@ -95,9 +95,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
     """X with A X = B, A as `lu_factor` has taken it apart; X A = B with left=False, A^H instead of A with adjoint=True."""
     square("linalg.lu_solve", LU._array)
     if pivots._array.dtype.kind != "i":
-        raise DTypeError(
-            tr("linalg.lu_solve: pivots should be a Tensor of int32; got {}", pivots.dtype), "both as lu_factor gave them"
-        )
+        cause = tr("linalg.lu_solve: pivots should be a Tensor of int32; got {}", pivots.dtype)
+        raise DTypeError(cause, "both as lu_factor gave them")
     if pivots.shape != LU.shape[:-1]:
         raise ShapeError(
             tr("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix; got {} for {}",

@@ -37,9 +37,8 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
     if A._array.ndim < 2:
         raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.", "linalg.vector_norm(x)")
     if A._array.dtype.kind in "iub":
-        raise DTypeError(
-            tr("linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {}", A.dtype.word), "A.float()"
-        )
+        cause = tr("linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {}", A.dtype.word)
+        raise DTypeError(cause, "A.float()")
     dim = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dim) != 2:
         raise ArgumentError(tr("linalg.matrix_norm: dim must be a 2-tuple. Got {}", " ".join(map(str, dim))), "dim=(-2, -1)")
@@ -67,9 +66,8 @@ def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) 
     """vector_norm of order 2 without ord; matrix_norm for "fro" and for two dims; vector_norm otherwise."""
     pair = dim is not None and not isinstance(dim, int) and len(dim) == 2
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
-        raise ArgumentError(
-            tr("linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", list(dim)), "linalg.vector_norm"
-        )
+        cause = tr("linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", list(dim))
+        raise ArgumentError(cause, "linalg.vector_norm")
     if dim is None and ord is not None and A._array.ndim not in (1, 2):
         cause = tr("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.", A._array.ndim)
         raise ShapeError(cause, "linalg.vector_norm, or linalg.matrix_norm")
@@ -103,9 +101,8 @@ def norm_except_dim(v, pow: int = 2, dim: int = 0) -> Tensor:  # noqa: A002
 def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
     """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
     if x1._array.shape[-1] != x2._array.shape[-1]:
-        raise ShapeError(
-            tr("X1 and X2 must have the same number of columns. X1: {} X2: {}", x1._array.shape[-1], x2._array.shape[-1]), None
-        )
+        cause = tr("X1 and X2 must have the same number of columns. X1: {} X2: {}", x1._array.shape[-1], x2._array.shape[-1])
+        raise ShapeError(cause, None)
     if not p >= 0:
         raise ArgumentError(tr("cdist only supports non-negative p values; got {}", p), "p=2.0")
     return reduce.norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, dim=-1)
@@ -122,9 +119,8 @@ def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
         s = svdvals(A)
         return into(out, div(s[..., -1], s[..., 0]) if p == -2 else div(s[..., 0], s[..., -1]))
     if rows != columns:
-        raise ShapeError(
-            tr("linalg.cond(ord={}): A must be batches of square matrices, but they are {} by {} matrices", p, rows, columns), "p=2"
-        )
+        cause = tr("linalg.cond(ord={}): A must be batches of square matrices, but they are {} by {} matrices", p, rows, columns)
+        raise ShapeError(cause, "p=2")
     if not rows:
         return into(out, matrix_norm(A, "fro"))
     inverse, info = inv_ex(A)

@@ -86,16 +86,14 @@ def _int_mm(input, mat2) -> Tensor:
     """The matrix product of 8-bit integers, (M, K) and (K, N), in int32."""
     for name, x in (("self", input), ("mat2", mat2)):
         if not isinstance(x, Tensor):
-            raise ArgumentTypeError(
-                tr("{}(): argument '{}' must be Tensor, not {}", "_int_mm", name, type(x).__name__), "badak.tensor(x)"
-            )
+            cause = tr("{}(): argument '{}' must be Tensor, not {}", "_int_mm", name, type(x).__name__)
+            raise ArgumentTypeError(cause, "badak.tensor(x)")
         _dims("_int_mm", x, 2, name)
         if x.dtype not in (int8, uint8):
             raise DTypeError(tr("_int_mm: expected {} dtype to be int8 or uint8 but got {}", name, x.dtype), "x.to(badak.int8)")
     if input.shape[1] != mat2.shape[0]:
-        raise ShapeError(
-            tr("_int_mm: self.size(1) needs to match mat2.size(0) but got {} and {}", input.shape[1], mat2.shape[0]), "x.T"
-        )
+        cause = tr("_int_mm: self.size(1) needs to match mat2.size(0) but got {} and {}", input.shape[1], mat2.shape[0])
+        raise ShapeError(cause, "x.T")
     exact = input._array.astype(np.float64) @ mat2._array.astype(np.float64)  # whose products are whole, and sums below 2^53
     return Tensor._of(exact.astype(np.int64).astype(np.int32))
 
@@ -121,12 +119,10 @@ def bmm(input, mat2, *, out=None) -> Tensor:
     _dims("bmm", mat2, 3, "batch2")
     a, b = input._array.shape, mat2._array.shape
     if a[0] != b[0] or a[2] != b[1]:
-        raise ShapeError(
-            tr(
-                "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", a[0], a[2], b[0], b[1]
-            ),
-            tr("the shapes are {} and {}; bmm takes (B, M, K) and (B, K, N)", a, b),
+        cause = tr(
+            "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", a[0], a[2], b[0], b[1]
         )
+        raise ShapeError(cause, tr("the shapes are {} and {}; bmm takes (B, M, K) and (B, K, N)", a, b))
     return matmul(input, mat2, out=out)
 
 
@@ -168,9 +164,8 @@ def inner(input, other) -> Tensor:
 def outer(input, vec2, *, out=None) -> Tensor:
     """y[i, j] = a[i] b[j]."""
     if input._array.ndim != 1 or vec2._array.ndim != 1:
-        raise ShapeError(
-            tr("outer: Expected 1-D arguments; got shapes {} and {}", input._array.shape, vec2._array.shape), "x.flatten()"
-        )
+        cause = tr("outer: Expected 1-D arguments; got shapes {} and {}", input._array.shape, vec2._array.shape)
+        raise ShapeError(cause, "x.flatten()")
     return mul(unsqueeze(input, 1), unsqueeze(vec2, 0), out=out)
 
 
@@ -275,11 +270,10 @@ def kron(input, other) -> Tensor:
 def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
     """The vector product along `dim`, of size 3."""
     if input._array.ndim != other._array.ndim:
-        raise ShapeError(
-            tr("linalg.cross: inputs must have the same number of dimensions; got {} and {}", input._array.shape,
-               other._array.shape),
-            "other.expand_as(input)",
-        )  # fmt: skip
+        cause = tr(
+            "linalg.cross: inputs must have the same number of dimensions; got {} and {}", input._array.shape, other._array.shape
+        )
+        raise ShapeError(cause, "other.expand_as(input)")
     a, b = input.unbind(dim), other.unbind(dim)
     if len(a) != 3 or len(b) != 3:
         raise ArgumentError(tr("linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim, len(a), len(b)), None)

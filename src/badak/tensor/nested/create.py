@@ -90,9 +90,8 @@ def _joined(where: str, examples: list[Tensor], dtype: Any, layout: Any) -> Nest
     if any(each.dim() == 0 for each in examples):
         raise ArgumentError("Cannot construct a nested tensor from a list of zero-dim tensors", "x.reshape(1)")
     if len({each.dim() for each in examples}) > 1 or len({each.dtype for each in examples}) > 1:
-        raise ArgumentError(
-            tr("{}(): expected examples of as many dims, and of one dtype", where), "x.unsqueeze(0), or x.to(dtype)"
-        )
+        cause = tr("{}(): expected examples of as many dims, and of one dtype", where)
+        raise ArgumentError(cause, "x.unsqueeze(0), or x.to(dtype)")
     sizes = np.array([each.shape for each in examples])
     differ = np.flatnonzero((sizes != sizes[0]).any(0))
     if len(differ) > 1:
@@ -150,21 +149,18 @@ def nested_tensor_from_jagged(
     at = 1 if jagged_dim is None else int(jagged_dim)
     given: Any = offsets if lengths is None else lengths
     if given.is_floating_point() or given.dim() != 1:
-        raise ArgumentError(
-            tr("nested_tensor_from_jagged(): expected integers (B + 1,); got {} {}", given.dtype, tuple(given.shape)), "int64"
-        )
+        cause = tr("nested_tensor_from_jagged(): expected integers (B + 1,); got {} {}", given.dtype, tuple(given.shape))
+        raise ArgumentError(cause, "int64")
     if not 1 <= at <= values.dim():
-        raise ShapeError(
-            tr("nested_tensor_from_jagged(): jagged_dim={} of values {}", at, tuple(values.shape)), f"1 to {values.dim()}"
-        )
+        cause = tr("nested_tensor_from_jagged(): jagged_dim={} of values {}", at, tuple(values.shape))
+        raise ShapeError(cause, f"1 to {values.dim()}")
     where: Any = offsets if lengths is None else _offsets_of(lengths.numpy())
     numbers = where.numpy()
     if len(numbers) < 1 or numbers[0] != 0 or (np.diff(numbers) < 0).any() or numbers[-1] != values.shape[at - 1]:
-        raise ArgumentError(
-            tr("nested_tensor_from_jagged(): expected offsets that rise from 0 to {}; got {}", values.shape[at - 1],
-               numbers.tolist()),
-            "offsets of these values",
-        )  # fmt: skip
+        cause = tr(
+            "nested_tensor_from_jagged(): expected offsets that rise from 0 to {}; got {}", values.shape[at - 1], numbers.tolist()
+        )
+        raise ArgumentError(cause, "offsets of these values")
     return nested(values.view(values.shape), where, at)
 
 
@@ -187,9 +183,8 @@ def masked_select(tensor: Tensor, mask: Tensor) -> NestedTensor:
         [0.0, 2.0, 3.0]
     """
     if tensor.layout is not layouts.strided or tensor.dim() != 2 or mask.dtype is not dtypes.bool_:
-        raise ArgumentError(
-            tr("masked_select: expected a dense matrix and a bool mask; got {}, {}", tensor.layout, mask.dtype), "mask.bool()"
-        )
+        cause = tr("masked_select: expected a dense matrix and a bool mask; got {}, {}", tensor.layout, mask.dtype)
+        raise ArgumentError(cause, "mask.bool()")
     seen = mask.expand(tensor.shape)
     offsets = _offsets_of(seen.sum(1).numpy())
     return nested(tensor.masked_select(seen), offsets, 1, RaggedSize(np.diff(offsets.numpy())))

@@ -42,11 +42,10 @@ def rows_of(name: str, other: Any, x: NestedTensor) -> Any:
         return other
     if isinstance(other, NestedTensor):
         if other.ndim != x.ndim or other._ragged != x._ragged or other._lengths is not x._lengths:
-            raise ShapeError(
-                tr("cannot call binary pointwise function {} with inputs of shapes {} and {}", name, tuple(x.shape),
-                   tuple(other.shape)),
-                "nested tensors of the same lengths",
-            )  # fmt: skip
+            cause = tr(
+                "cannot call binary pointwise function {} with inputs of shapes {} and {}", name, tuple(x.shape), tuple(other.shape)
+            )
+            raise ShapeError(cause, "nested tensors of the same lengths")
         return other._entries
     lacking = x.ndim - other.dim()
     if lacking < 0:
@@ -118,9 +117,8 @@ def dim_of_example(x: NestedTensor, i: int) -> int:
     """The number of an example, counted from the front."""
     count = len(x)
     if not -count <= i < count:
-        raise IndexOutOfRangeError(
-            tr("index {} is out of bounds for a nested tensor of {} examples", i, count), f"0 to {count - 1}"
-        )
+        cause = tr("index {} is out of bounds for a nested tensor of {} examples", i, count)
+        raise IndexOutOfRangeError(cause, f"0 to {count - 1}")
     return i % count
 
 

@@ -168,9 +168,8 @@ def nested(entries: Tensor, offsets: Tensor, ragged: int, lengths: RaggedSize | 
 def expect_nested(where: str, x: Any) -> NestedTensor:
     """x, which must be a nested tensor."""
     if not isinstance(x, NestedTensor):
-        raise ArgumentTypeError(
-            tr("{}: expected a nested tensor; got {}", where, type(x).__name__), "nested.as_nested_tensor(tensors)"
-        )
+        cause = tr("{}: expected a nested tensor; got {}", where, type(x).__name__)
+        raise ArgumentTypeError(cause, "nested.as_nested_tensor(tensors)")
     return x
 
 
@@ -234,9 +233,8 @@ def to_padded_tensor(input: NestedTensor, padding: float, output_size: Any = Non
 def grown(x: Tensor, size: Any, padding: float) -> Tensor:
     """x with padding at the ends of its dims, up to this size."""
     if len(size) != x.dim() or any(n < m for n, m in zip(size, x.shape)):
-        raise ShapeError(
-            tr("to_padded_tensor: output_size {} is too small for {}", tuple(size), tuple(x.shape)), f"output_size={tuple(x.shape)}"
-        )
+        cause = tr("to_padded_tensor: output_size {} is too small for {}", tuple(size), tuple(x.shape))
+        raise ShapeError(cause, f"output_size={tuple(x.shape)}")
     filled = full(tuple(size), padding, dtype=x.dtype)
     corner = tuple(slice(0, n) for n in x.shape)
     filled[corner] = x

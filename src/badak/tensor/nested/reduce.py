@@ -34,11 +34,10 @@ def reduced(func: Callable, x: Any, *args: Any, **options: Any) -> Any:
     pick = lambda of: of if isinstance(asked, tuple | list) else of[0]
     if x._ragged not in dims:
         if 0 in dims:
-            raise NotSupportedError(
-                tr("{}(): reducing along the batch dimension but not the ragged dimension is not supported for nested tensors",
-                   name),
-                PADDED,
-            )  # fmt: skip
+            cause = tr(
+                "{}(): reducing along the batch dimension but not the ragged dimension is not supported for nested tensors", name
+            )
+            raise NotSupportedError(cause, PADDED)
         made = func(x._entries, dim=pick(sorted(at - 1 for at in dims)), **_kept(keep), **rest)
         ragged = x._ragged if keep else x._ragged - sum(at < x._ragged for at in dims)
         wrap = lambda values: nested(values, x._offsets, ragged, x._lengths)

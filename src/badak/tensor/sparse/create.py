@@ -299,9 +299,8 @@ def _size(where: str, size: Any) -> tuple[int, ...]:
     except (TypeError, ValueError):
         raise ArgumentTypeError(tr("{}: expected a size of integers; got {!r}", where, size), "size=(rows, columns)") from None
     if any(n < 0 for n in shape) or dtypes.Size(shape).numel() >= 2**63:
-        raise ShapeError(
-            tr("{}: expected sizes from 0 on and fewer than 2^63 places; got {}", where, list(shape)), "size=(rows, columns)"
-        )
+        cause = tr("{}: expected sizes from 0 on and fewer than 2^63 places; got {}", where, list(shape))
+        raise ShapeError(cause, "size=(rows, columns)")
     return shape
 
 
@@ -316,9 +315,8 @@ def _places(indices: Any) -> Tensor:
 def _integers(where: str, name: str, data: Any) -> Tensor:
     made = as_tensor(data)
     if isinstance(made, SparseTensor) or (made.dtype not in _INTS and made.numel()):
-        raise DTypeError(
-            tr("{}: expected {} of dtype int64 or int32; got {}, {}", where, name, made.dtype, made.layout), f"{name}.long()"
-        )
+        cause = tr("{}: expected {} of dtype int64 or int32; got {}, {}", where, name, made.dtype, made.layout)
+        raise DTypeError(cause, f"{name}.long()")
     return made if made.dtype in _INTS else made.long()
 
 
@@ -345,11 +343,10 @@ def _fitting(place: np.ndarray, filled: Tensor, size: Any) -> tuple[int, ...]:
         if low < 0:
             raise IndexOutOfRangeError(tr("sparse_coo_tensor: found negative index {} for dim {}", low, dim), "indices from 0")
         if high > n:
-            raise IndexOutOfRangeError(
-                tr("sparse_coo_tensor: size is inconsistent with indices: for dim {}, size is {} but found index {}", dim, n,
-                   high - 1),
-                "a larger size, or none",
-            )  # fmt: skip
+            cause = tr(
+                "sparse_coo_tensor: size is inconsistent with indices: for dim {}, size is {} but found index {}", dim, n, high - 1
+            )
+            raise IndexOutOfRangeError(cause, "a larger size, or none")
     return shape
 
 
@@ -397,9 +394,8 @@ def _by_lines(where: str, layout: Any, starts: Any, places: Any, values: Any, si
             "running sums of the count of each line, from 0",
         )  # fmt: skip
     if across.numel() and (int(across.min()) < 0 or n > over):
-        raise IndexOutOfRangeError(
-            tr("{}: expected plain indices in 0 .. {}; got {} .. {}", where, over - 1, int(across.min()), n - 1), f"size={inferred}"
-        )
+        cause = tr("{}: expected plain indices in 0 .. {}; got {} .. {}", where, over - 1, int(across.min()), n - 1)
+        raise IndexOutOfRangeError(cause, f"size={inferred}")
     inside = np.repeat(np.arange(along), steps)
     if (np.diff(across._array)[np.diff(inside) == 0] <= 0).any():
         raise ArgumentError(tr("{}: plain indices must rise within each line", where), "sparse_coo_tensor(...).to_sparse_csr()")
@@ -409,9 +405,8 @@ def _by_lines(where: str, layout: Any, starts: Any, places: Any, values: Any, si
 def _coo_of(input: Tensor, sparse_dim: Any) -> CooTensor:
     if isinstance(input, CooTensor):
         if sparse_dim not in (None, input._at.shape[0]):
-            raise ArgumentError(
-                tr("to_sparse: it has {} sparse dims; {} asked for", input._at.shape[0], sparse_dim), "x.to_dense() first"
-            )
+            cause = tr("to_sparse: it has {} sparse dims; {} asked for", input._at.shape[0], sparse_dim)
+            raise ArgumentError(cause, "x.to_dense() first")
         return input
     if isinstance(input, CompressedTensor):
         tidy = input.layout is layouts.sparse_csr

@@ -58,9 +58,8 @@ def permute(input: SparseTensor, *dims: Any) -> Tensor:
     order = list(dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)
     order = [axis_of(dim, input.ndim) for dim in order]
     if sorted(order) != list(range(input.ndim)):
-        raise ShapeError(
-            tr("permute(sparse_coo): expected each of the {} dims once; got {}", input.ndim, order), "all dims, in another order"
-        )
+        cause = tr("permute(sparse_coo): expected each of the {} dims once; got {}", input.ndim, order)
+        raise ShapeError(cause, "all dims, in another order")
     shape = [input.shape[dim] for dim in order]
     if isinstance(input, CompressedTensor):
         if order == sorted(order):
@@ -120,9 +119,8 @@ def select(input: SparseTensor, dim: int, index: int) -> Tensor:
     if dim >= x._at.shape[0]:
         raise NotSupportedError("select of a sparse tensor along a dense dim", DENSE)
     if not -x.shape[dim] <= index < x.shape[dim]:
-        raise IndexOutOfRangeError(
-            tr("select: index {} is out of range for dim {} of size {}", index, dim, x.shape[dim]), f"0 .. {x.shape[dim] - 1}"
-        )
+        cause = tr("select: index {} is out of range for dim {} of size {}", index, dim, x.shape[dim])
+        raise IndexOutOfRangeError(cause, f"0 .. {x.shape[dim] - 1}")
     taken = Tensor._of(np.flatnonzero(x._at._array[dim] == index % x.shape[dim]))
     entries, at = x._entries[taken], np.delete(x._at._array, dim, 0)[:, taken._array]
     return coo(Tensor._of(at), entries, x.shape[:dim] + x.shape[dim + 1 :], x._tidy) if len(at) else entries.sum(0)
@@ -163,9 +161,8 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     if any(dim >= x._at.shape[0] for x in xs):
         raise NotSupportedError("cat of sparse tensors along a dense dim", DENSE)
     if any(x.shape[:dim] + x.shape[dim + 1 :] != xs[0].shape[:dim] + xs[0].shape[dim + 1 :] for x in xs):
-        raise ShapeError(
-            tr("cat: expected shapes alike but for dim {}; got {}", dim, [tuple(x.shape) for x in xs]), "tensors that fit"
-        )
+        cause = tr("cat: expected shapes alike but for dim {}; got {}", dim, [tuple(x.shape) for x in xs])
+        raise ShapeError(cause, "tensors that fit")
     parts, before = [], 0
     for x in xs:
         at = x._at._array.copy()

@@ -29,9 +29,8 @@ def expect_arguments(name: str, function: Callable[..., Any], args: Any, kwargs:
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError as wrong:
-        raise ArgumentTypeError(
-            tr("{} of a sparse tensor: {}", name, wrong), "x.to_dense() takes whatever a dense tensor does"
-        ) from None
+        cause = tr("{} of a sparse tensor: {}", name, wrong)
+        raise ArgumentTypeError(cause, "x.to_dense() takes whatever a dense tensor does") from None
 
 
 class SparseTensor(OfValues):
@@ -144,9 +143,8 @@ def expect_coo(where: str, x: Any) -> CooTensor:
     """x, which must be a COO tensor."""
     if not isinstance(x, CooTensor):
         found = x.layout if isinstance(x, Tensor) else type(x).__name__
-        raise ArgumentTypeError(
-            tr("{}: expected a tensor of layout {}.sparse_coo; got {}", where, package(), found), "x.to_sparse()"
-        )
+        cause = tr("{}: expected a tensor of layout {}.sparse_coo; got {}", where, package(), found)
+        raise ArgumentTypeError(cause, "x.to_sparse()")
     return x
 
 
@@ -161,9 +159,8 @@ def expect_compressed(where: str, x: Any, layout: Any) -> CompressedTensor:
 def need_matrix(where: str, x: SparseTensor) -> None:
     """Raise unless x has two dims, both sparse."""
     if len(x.shape) != 2 or x._entries.ndim != 1:
-        raise ShapeError(
-            tr("{}: expected a sparse matrix with two sparse dims; got {}", where, tuple(x.shape)), "a matrix, or x.to_dense()"
-        )
+        cause = tr("{}: expected a sparse matrix with two sparse dims; got {}", where, tuple(x.shape))
+        raise ShapeError(cause, "a matrix, or x.to_dense()")
 
 
 def _of_rows(rows: Rows) -> CooTensor:

@@ -31,9 +31,8 @@ def _values(input: Tensor) -> Tensor:
 def _coalesced(name: str, input: Tensor) -> CooTensor:
     x = expect_coo(name, input)
     if not (x._tidy or x._claimed):
-        raise ArgumentError(
-            tr("Cannot get {} on an uncoalesced tensor, please call .coalesce() first", name), f"x.coalesce().{name}()"
-        )
+        cause = tr("Cannot get {} on an uncoalesced tensor, please call .coalesce() first", name)
+        raise ArgumentError(cause, f"x.coalesce().{name}()")
     return x
 
 

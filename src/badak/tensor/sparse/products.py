@@ -85,9 +85,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     """
     product = mm(mat1, mat2)
     if isinstance(product, SparseTensor) != isinstance(input, SparseTensor):
-        raise ArgumentTypeError(
-            tr("addmm: input and the product must both be dense or sparse; got {}", input.layout), "input.to_dense()"
-        )
+        cause = tr("addmm: input and the product must both be dense or sparse; got {}", input.layout)
+        raise ArgumentTypeError(cause, "input.to_dense()")
     product = product if alpha == 1 else product * alpha
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
 
@@ -134,9 +133,8 @@ def _fit(where: str, a: Any, b: Any) -> None:
             "as many columns of the first as rows of the second",
         )  # fmt: skip
     if a.dtype is not b.dtype:
-        raise DTypeError(
-            tr("{}: expected mat1 and mat2 to have the same dtype; got {} and {}", where, a.dtype, b.dtype), f"x.to({b.dtype})"
-        )
+        cause = tr("{}: expected mat1 and mat2 to have the same dtype; got {} and {}", where, a.dtype, b.dtype)
+        raise DTypeError(cause, f"x.to({b.dtype})")
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:

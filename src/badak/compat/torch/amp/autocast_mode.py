@@ -113,9 +113,8 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     """
     device, wanted = ("cuda", device_type) if enabled is None else (device_type, enabled)
     if not isinstance(device, str) or not isinstance(wanted, bool):
-        raise ArgumentTypeError(
-            tr("set_autocast_enabled: expected a device and a bool; got {!r}, {!r}", device_type, enabled), '("cpu", True)'
-        )
+        cause = tr("set_autocast_enabled: expected a device and a bool; got {!r}, {!r}", device_type, enabled)
+        raise ArgumentTypeError(cause, '("cpu", True)')
     if device != "cpu":
         _asked[device] = wanted
     elif wanted is not (modes.casting is not None):
@@ -134,9 +133,8 @@ def set_autocast_dtype(device_type: str, dtype) -> None:
         >>> badak.set_autocast_dtype("cpu", badak.bfloat16)
     """
     if not isinstance(device_type, str):
-        raise ArgumentTypeError(
-            tr("set_autocast_dtype: expected the name of a device; got {!r}", device_type), '("cpu", badak.bfloat16)'
-        )
+        cause = tr("set_autocast_dtype: expected the name of a device; got {!r}", device_type)
+        raise ArgumentTypeError(cause, '("cpu", badak.bfloat16)')
     if device_type == "cpu" and dtype not in _HALVES:
         raise ArgumentError(tr("Currently, AutocastCPU only support Bfloat16 or Float16 as the autocast_cpu_dtype; got {}", dtype),
                             "badak.bfloat16")  # fmt: skip

@@ -89,9 +89,8 @@ class Graph:
         """A new node at the point of insertion, at first the end."""
         foreign = next((x for x in _nodes_in((args, kwargs)) if x.graph is not self), None)
         if foreign is not None:
-            raise ArgumentError(
-                tr("Node '{}' does not belong to this Graph: it is of another", foreign.name), "graph.node_copy(node)"
-            )
+            cause = tr("Node '{}' does not belong to this Graph: it is of another", foreign.name)
+            raise ArgumentError(cause, "graph.node_copy(node)")
         name = self._graph_namespace.create_name(name if name is not None else self._target_to_str(target), None)
         node = Node(self, name, op, target, args or (), kwargs or {}, type_expr)
         self._insert(node)
@@ -159,11 +158,10 @@ class Graph:
     def erase_node(self, to_erase: Node) -> None:
         """Take out a node that nobody uses."""
         if to_erase.users:
-            raise StateError(
-                tr("Tried to erase Node {} but it still had {} users in the graph: {}!", to_erase, len(to_erase.users),
-                   to_erase.users),
-                "node.replace_all_uses_with(other) first",
-            )  # fmt: skip
+            cause = tr(
+                "Tried to erase Node {} but it still had {} users in the graph: {}!", to_erase, len(to_erase.users), to_erase.users
+            )
+            raise StateError(cause, "node.replace_all_uses_with(other) first")
         if to_erase.graph is not self:
             raise StateError(tr("Attempting to remove {} from wrong graph!", to_erase), "node.graph.erase_node(node)")
         if not to_erase._erased:

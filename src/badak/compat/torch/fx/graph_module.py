@@ -63,25 +63,22 @@ class GraphModule(Module):
     def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         if not isinstance(graph, Graph):
-            raise ArgumentTypeError(
-                tr("GraphModule: expected a Graph; got {}", type(graph).__name__), "fx.symbolic_trace(module).graph"
-            )
+            cause = tr("GraphModule: expected a Graph; got {}", type(graph).__name__)
+            raise ArgumentTypeError(cause, "fx.symbolic_trace(module).graph")
         self.__class__.__name__ = class_name
         targets = [node.target for node in graph.nodes if node.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = root.training
             for target in targets:
                 if not _has(root, target):
-                    raise ArgumentError(
-                        tr("GraphModule: the graph names {!r}, which the root has not", target), "a root that has it"
-                    )
+                    cause = tr("GraphModule: the graph names {!r}, which the root has not", target)
+                    raise ArgumentError(cause, "a root that has it")
                 _copy_attr(root, self, target)
         elif isinstance(root, dict):
             for target in sorted(set(targets), key=lambda target: target.count(".")):
                 if target not in root:
-                    raise ArgumentError(
-                        tr("GraphModule: the graph names {!r}, which the dict has not", target), "a dict that has it"
-                    )
+                    cause = tr("GraphModule: the graph names {!r}, which the dict has not", target)
+                    raise ArgumentError(cause, "a dict that has it")
                 *path, last = target.split(".")
                 owner: Module = self
                 for name in path:
@@ -90,9 +87,8 @@ class GraphModule(Module):
                     owner = getattr(owner, name)
                 _put(owner, last, root[target])
         else:
-            raise ArgumentTypeError(
-                tr("GraphModule: expected a module or a dict as root; got {}", type(root).__name__), "nn.Module()"
-            )
+            cause = tr("GraphModule: expected a module or a dict as root; got {}", type(root).__name__)
+            raise ArgumentTypeError(cause, "nn.Module()")
         self.meta: dict[str, Any] = {}
         self.graph = graph
 

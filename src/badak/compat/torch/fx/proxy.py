@@ -113,9 +113,8 @@ class Proxy:
         return Attribute(self, k)
 
     def __deepcopy__(self, memo: dict) -> "Proxy":
-        raise TraceError(
-            tr("a Proxy cannot be copied: {}", self.node.name), "copy.deepcopy outside of what is traced, or x.clone()"
-        )
+        cause = tr("a Proxy cannot be copied: {}", self.node.name)
+        raise TraceError(cause, "copy.deepcopy outside of what is traced, or x.clone()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> "Proxy":
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)

@@ -34,15 +34,13 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         ['x', 'tanh', 'add', 'output']
     """
     if not isinstance(gm, GraphModule):
-        raise ArgumentTypeError(
-            tr("replace_pattern: expected a GraphModule; got {}", type(gm).__name__), "fx.symbolic_trace(module)"
-        )
+        cause = tr("replace_pattern: expected a GraphModule; got {}", type(gm).__name__)
+        raise ArgumentTypeError(cause, "fx.symbolic_trace(module)")
     before, after = _graph_of(pattern), _graph_of(replacement)
     wanted, given = ([node for node in graph.nodes if node.op == "placeholder"] for graph in (before, after))
     if len(wanted) != len(given):
-        raise ArgumentError(
-            tr("replace_pattern: pattern has {} arguments, replacement {}", len(wanted), len(given)), "the same arguments for both"
-        )
+        cause = tr("replace_pattern: pattern has {} arguments, replacement {}", len(wanted), len(given))
+        raise ArgumentError(cause, "the same arguments for both")
     if isinstance(replacement, Module):
         for node in after.nodes:
             if node.op in ("call_module", "get_attr") and not _has(gm, node.target):

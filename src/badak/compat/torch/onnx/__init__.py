@@ -78,9 +78,8 @@ def export(
     if onnx is None:
         raise MissingOnnx("torch.onnx.export: the package onnx is not installed", "pip install 'badak[onnx]'")
     if not isinstance(model, Module):
-        raise ArgumentTypeError(
-            tr("onnx.export: expected a module; got {}", type(model).__name__), "a class derived from nn.Module"
-        )
+        cause = tr("onnx.export: expected a module; got {}", type(model).__name__)
+        raise ArgumentTypeError(cause, "a class derived from nn.Module")
     if opset_version is not None and opset_version not in OPSETS:
         raise ArgumentError(tr("onnx.export: opset_version must be 17 to 23; got {}", opset_version), "opset_version=18")
     args = args if isinstance(args, tuple) else (args,)
@@ -109,9 +108,8 @@ def _shapes_of_axes(args: tuple, kwargs: dict, inputs: Any, outputs: Any, axes: 
     from_forward = [each for each in _argument_names(model) if each]
     names = [*(inputs or from_forward[: len(args)]), *kwargs]
     if unknown := sorted(set(axes) - set(names) - set(outputs or ()) - {f"output_{i}" for i in range(64)}):
-        raise ArgumentError(
-            tr("onnx.export: dynamic_axes has {!r}; the inputs are {}", unknown[0], ", ".join(names)), "input_names=[...]"
-        )
+        cause = tr("onnx.export: dynamic_axes has {!r}; the inputs are {}", unknown[0], ", ".join(names))
+        raise ArgumentError(cause, "input_names=[...]")
     found: list[Any] = []
     for name, value in zip(names, values):
         given = axes.get(name)
@@ -168,9 +166,8 @@ def _say(w: Writer, step: Any) -> None:
     name = name_of(step.function)
     said = FORMS.get(name)
     if said is None:
-        raise NotSupportedError(
-            tr("onnx.export: the operation {} has no form in ONNX", name), "write that part with other functions"
-        )
+        cause = tr("onnx.export: the operation {} has no form in ONNX", name)
+        raise NotSupportedError(cause, "write that part with other functions")
     target = step.inputs[0] if step.kind == "write" else step.outputs[0]
     result = said(w, w.array(target), *step.inputs, **step.attributes)
     if step.kind == "write":
@@ -188,9 +185,8 @@ def _say(w: Writer, step: Any) -> None:
 def _named(what: str, given: Any, usual: list[str]) -> list[str]:
     names = list(given or ())
     if len(names) > len(usual) or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentError(
-            tr("onnx.export: expected {} for {} tensors, each once; got {}", what, len(usual), names), "a list of names"
-        )
+        cause = tr("onnx.export: expected {} for {} tensors, each once; got {}", what, len(usual), names)
+        raise ArgumentError(cause, "a list of names")
     return [*names, *usual[len(names) :]]
 
 

@@ -78,9 +78,8 @@ def _spec(where: str, spec: TreeSpec) -> Any:
         return None
     name = next((name for name, kind in _CONTAINERS.items() if spec.type is kind), None)
     if name is None or name == "dict" and not all(isinstance(key, str) for key in spec.context):
-        raise NotSupportedError(
-            tr("{}: a file cannot hold a result of type {}", where, spec.type.__name__), "return tensors, tuples, lists or dicts"
-        )
+        cause = tr("{}: a file cannot hold a result of type {}", where, spec.type.__name__)
+        raise NotSupportedError(cause, "return tensors, tuples, lists or dicts")
     return [name, list(spec.context) if name == "dict" else None, [_spec(where, child) for child in spec.children_specs]]
 
 
@@ -141,9 +140,8 @@ def read(where: str, file: Any) -> tuple[Graph, Signature, dict[str, Tensor], di
         )
         tensors = {name: tensors[name] for name in order}
     except (_Wrong, ValueError, RecursionError) as error:
-        raise FileError(
-            tr("{}: the program in it is damaged ({})", name, error), "write it again with the save that made it"
-        ) from None
+        cause = tr("{}: the program in it is damaged ({})", name, error)
+        raise FileError(cause, "write it again with the save that made it") from None
     return graph, signature, tensors, said, extra
 
 

@@ -99,20 +99,17 @@ def trace(
 def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]], ranges: dict[str, Range]) -> tuple[int, ...]:
     """The least of the sizes tried, for each symbol: three below the example where possible, at least 2, as 1 is broadcast."""
     if len(symbols) > MOST:
-        raise NotSupportedError(
-            tr("{}: {} sizes vary; at most {} may", where, len(symbols), MOST), "name equal sizes alike, or fix some"
-        )
+        cause = tr("{}: {} sizes vary; at most {} may", where, len(symbols), MOST)
+        raise NotSupportedError(cause, "name equal sizes alike, or fix some")
     found = []
     for name, places in symbols.items():
         for i, axis in places:
             if not 0 <= i < len(inputs) or not 0 <= axis < inputs[i].dim():
-                raise ArgumentError(
-                    tr("{}: no input has dim {} that is called {!r}", where, axis, name), "dims from 0 to x.dim() - 1"
-                )
+                cause = tr("{}: no input has dim {} that is called {!r}", where, axis, name)
+                raise ArgumentError(cause, "dims from 0 to x.dim() - 1")
         if len(of := {inputs[i].shape[axis] for i, axis in places}) > 1:
-            raise ArgumentError(
-                tr("{}: the size {!r} is {} in the examples: one name is one size", where, name, sorted(of)), "two names"
-            )
+            cause = tr("{}: the size {!r} is {} in the examples: one name is one size", where, name, sorted(of))
+            raise ArgumentError(cause, "two names")
         least, most = ranges.get(name, (0, math.inf))
         if not least <= (n := of.pop()) <= most:
             cause = tr("{}: the size {!r} is {} in the example, outside {} to {}", where, name, n, least, most)
@@ -121,9 +118,8 @@ def _base(where: str, inputs: list[Tensor], symbols: dict[str, list[Place]], ran
         if base + SPAN > most:
             base = int(most) - SPAN
         if base < max(1, least):
-            raise ArgumentError(
-                tr("{}: the range {} to {} of {!r} is too small to try sizes in", where, least, most, name), "a fixed size"
-            )
+            cause = tr("{}: the range {} to {} of {!r} is too small to try sizes in", where, least, most, name)
+            raise ArgumentError(cause, "a fixed size")
         found.append(base)
     return tuple(found)
 

@@ -28,16 +28,14 @@ class Signature(NamedTuple):
             named = [*args, *(kwargs.get(name) for name in self.names[len(args) :])]
             if self.fixed or not kwargs.keys() <= set(self.names[len(args) :]) or len(named) != len(self.names):
                 wanted = ", ".join(self.names)
-                raise ArgumentError(
-                    tr("{}: the call has another structure than the traced one, ({})", where, wanted), "call it as it was traced"
-                )
+                cause = tr("{}: the call has another structure than the traced one, ({})", where, wanted)
+                raise ArgumentError(cause, "call it as it was traced")
             leaves = named
         found = [x for i, x in enumerate(leaves) if i not in self.fixed]
         for i, value in self.fixed.items():
             if isinstance(leaves[i], Tensor) or leaves[i] != value:
-                raise ArgumentError(
-                    tr("{}: traced with {!r} as an argument; got {!r}", where, value, leaves[i]), "trace again with that value"
-                )
+                cause = tr("{}: traced with {!r} as an argument; got {!r}", where, value, leaves[i])
+                raise ArgumentError(cause, "trace again with that value")
         sizes: dict[str, int] = {}
         for name, shape, dtype, x in zip(self.names, self.shapes, self.dtypes, found):
             if not isinstance(x, Tensor):
@@ -50,9 +48,8 @@ class Signature(NamedTuple):
     def _match(self, where: str, name: str, shape: Shape, given: tuple, sizes: dict[str, int]) -> None:
         shown = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
         if len(shape) != len(given):
-            raise ShapeError(
-                tr("{}: traced with {} of shape {}; got {}", where, name, shown, given), "trace again with such a tensor"
-            )
+            cause = tr("{}: traced with {} of shape {}; got {}", where, name, shown, given)
+            raise ShapeError(cause, "trace again with such a tensor")
         for size, n in zip(shape, given):
             if isinstance(size, str):
                 least, most = self.ranges.get(size, (0, math.inf))
@@ -60,9 +57,8 @@ class Signature(NamedTuple):
                     cause = tr("{}: the size {} of {} must be {} to {}; got {}", where, size, name, least, most, n)
                     raise ShapeError(cause, "a size in that range")
             if n != (size if isinstance(size, int) else sizes.setdefault(size, n)):
-                raise ShapeError(
-                    tr("{}: traced with {} of shape {}; got {}", where, name, shown, given), "trace again with such a tensor"
-                )
+                cause = tr("{}: traced with {} of shape {}; got {}", where, name, shown, given)
+                raise ShapeError(cause, "trace again with such a tensor")
 
     def result(self, leaves: list) -> Any:
         """The result in its structure."""

@@ -70,10 +70,8 @@ def unified(traces: list[Trace], points: list[Point]) -> Trace:
         if ours != theirs:
             at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
             one, two = (names[at] if at < len(names) else "its end" for names in (ours, theirs))
-            raise Differs(
-                tr("the program is another one for other sizes: step {} is {} at one size, {} at another", at, one, two),
-                "fix the size",
-            )
+            cause = tr("the program is another one for other sizes: step {} is {} at one size, {} at another", at, one, two)
+            raise Differs(cause, "fix the size")
     for number, values in enumerate(zip(*(each.values for each in traces))):
         if values[0].kind == "constant":
             first.values[number] = _constant(list(values), points)
@@ -101,9 +99,8 @@ def _same(all_: list, points: list[Point], where: str) -> Any:
     elif isinstance(one, slice) and all(isinstance(x, slice) for x in all_):
         return slice(*(_same([getattr(x, part) for x in all_], points, where) for part in ("start", "stop", "step")))
     if any(x != one or type(x) is not type(one) for x in all_):
-        raise Differs(
-            tr("{}: {!r} at one size, {!r} at another", where, one, next(x for x in all_ if x != one)), "leave that size fixed"
-        )
+        cause = tr("{}: {!r} at one size, {!r} at another", where, one, next(x for x in all_ if x != one))
+        raise Differs(cause, "leave that size fixed")
     return one
 
 
@@ -139,10 +136,8 @@ def _constant(values: list[Value], points: list[Point]) -> Value:
                 values[0].made = Made("arange", one.dtype, shape, start, steps.pop())
                 return values[0]
     shapes = tr(" and ").join(str(each.shape) for each in arrays[:2])
-    raise Differs(
-        tr("a constant of the program follows the sizes in no simple way (shapes {})", shapes),
-        "make it of badak.arange, zeros, ones or full, or leave the size fixed",
-    )
+    cause = tr("a constant of the program follows the sizes in no simple way (shapes {})", shapes)
+    raise Differs(cause, "make it of badak.arange, zeros, ones or full, or leave the size fixed")
 
 
 def name_of(function: Any) -> str:

@@ -58,10 +58,8 @@ def _hold_to(features):
     """Let Numba compile for a CPU that has these features alone."""
     numba.config.CPU_FEATURES = ",".join(f"{'+' if on else '-'}{name}" for name, on in features.items())
     if target()[2] != numba.config.CPU_FEATURES:
-        raise ArgumentError(
-            tr("BADAK_CPU: Numba compiles for all that the CPU has since before badak; got {!r}", os.environ["BADAK_CPU"][:40]),
-            "import badak and call badak.kernels.use('numba') before anything else is compiled by Numba",
-        )
+        cause = tr("BADAK_CPU: Numba compiles for all that the CPU has since before badak; got {!r}", os.environ["BADAK_CPU"][:40])
+        raise ArgumentError(cause, "import badak and call badak.kernels.use('numba') before anything else is compiled by Numba")
     return features
 
 

@@ -125,10 +125,8 @@ def _default_size():
     if asked:
         count = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
         if not 1 <= count <= _MOST:
-            raise ArgumentError(
-                tr("BADAK_NUM_THREADS: expected a number of threads from 1 to {}; got {!r}", _MOST, asked[:40]),
-                "BADAK_NUM_THREADS=2, or leave it unset: then there are as many as cores",
-            )
+            cause = tr("BADAK_NUM_THREADS: expected a number of threads from 1 to {}; got {!r}", _MOST, asked[:40])
+            raise ArgumentError(cause, "BADAK_NUM_THREADS=2, or leave it unset: then there are as many as cores")
         return count
     others = os.environ.get("OMP_NUM_THREADS", "")  # of other libraries too: what they alone understand is left to them
     if others.isascii() and others.isdigit() and int(others) > 0:
@@ -213,7 +211,6 @@ def set_num_threads(count):
     Raises ArgumentError unless 1 <= count <= 1024.
     """
     if not 1 <= count <= _MOST:
-        raise ArgumentError(
-            tr("set_num_threads: expected 1 <= count <= {}; got count={}", _MOST, count), "as many threads as there are cores"
-        )
+        cause = tr("set_num_threads: expected 1 <= count <= {}; got count={}", _MOST, count)
+        raise ArgumentError(cause, "as many threads as there are cores")
     team.size = int(count)
