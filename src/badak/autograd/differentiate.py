@@ -79,13 +79,11 @@ def grad(
     made = []
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
         if dx is None and not (allow_unused or materialize_grads):
-            raise GraphError(
-                tr("One of the differentiated Tensors appears to not have been used in the graph (inputs[{}]"
-                   "{}). "
-                   "Set allow_unused=True if this is the desired behavior.", i,
-                   "" if isinstance(x, GradientEdge) else tr(", shape {}", tuple(x.shape))),
-                "allow_unused=True gives None there",
-            )  # fmt: skip
+            cause = tr("One of the differentiated Tensors appears to not have been used in the graph (inputs[{}]"
+                       "{}). "
+                       "Set allow_unused=True if this is the desired behavior.", i,
+                       "" if isinstance(x, GradientEdge) else tr(", shape {}", tuple(x.shape)))  # fmt: skip
+            raise GraphError(cause, "allow_unused=True gives None there")
         if isinstance(x, GradientEdge):
             made.append(
                 dx if dx is None or isinstance(dx, Tensor) else Rows.as_tensor(dx) if type(dx) is Rows else Tensor._of(dx.copy())
@@ -122,12 +120,10 @@ def _by_rows(outputs: list, inputs: list, gradients: list, retain_graph, create_
     for i, (y, dy) in enumerate(zip(outputs, gradients)):
         if dy is None or dy.shape[1:] != y.shape:
             got = "None" if dy is None else tr("shape {}", tuple(dy.shape))
-            raise ShapeError(
-                tr("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension: "
-                   "expected grad_outputs[{}] to have a first dim of rows, and then the dims of outputs[{}], {}; got {}",
-                   i, i, tuple(y.shape), got),
-                "badak.eye(n) for an output of n numbers",
-            )  # fmt: skip
+            cause = tr("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension: "
+                       "expected grad_outputs[{}] to have a first dim of rows, and then the dims of outputs[{}], {}; got {}",
+                       i, i, tuple(y.shape), got)  # fmt: skip
+            raise ShapeError(cause, "badak.eye(n) for an output of n numbers")
     size = len(gradients[0])
     if any(len(dy) != size for dy in gradients):
         raise ShapeError(tr("grad(is_grads_batched=True): as many rows in each; got {}", [len(dy) for dy in gradients]), None)

@@ -47,12 +47,10 @@ class FunctionContext:
             return self._saved_forward
         for version, then in self._versions:
             if version.count != then:
-                raise GraphError(
-                    tr("one of the variables needed for gradient computation has been modified by an inplace operation: "
-                       "a tensor given to save_for_backward is at version {}, expected version {}; "
-                       "it was overwritten by {}", version.count, then, version.changed_by),
-                    "use the out-of-place form there",
-                )  # fmt: skip
+                cause = tr("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                           "a tensor given to save_for_backward is at version {}, expected version {}; "
+                           "it was overwritten by {}", version.count, then, version.changed_by)  # fmt: skip
+                raise GraphError(cause, "use the out-of-place form there")
         return opened(self._saved)
 
     @property
@@ -201,11 +199,9 @@ def run_backward(function, ctx, dys, expected: int) -> tuple:
     made = backward(ctx, *dys)
     made = made if isinstance(made, tuple) else (made,)
     if len(made) < expected or any(g is not None for g in made[expected:]):
-        raise GraphError(
-            tr("function {}Backward returned an incorrect number of gradients (expected {}, got {})", function.__name__, expected,
-               len(made)),
-            "backward returns one gradient, or None, for each argument of forward",
-        )  # fmt: skip
+        cause = tr("function {}Backward returned an incorrect number of gradients (expected {}, got {})", function.__name__,
+                   expected, len(made))  # fmt: skip
+        raise GraphError(cause, "backward returns one gradient, or None, for each argument of forward")
     return made[:expected]
 
 

@@ -220,13 +220,11 @@ def _agree(derived, numerical, o: int, i: int, atol, rtol, pairs: bool, how: str
     wrong = ~np.isclose(derived, numerical, atol=atol, rtol=rtol)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
-        raise GradcheckError(
-            tr("{}Jacobian {}mismatch for output {} with respect to input {}: {} of {} "
-               "elements, first at "
-               "(input element {}, output element {}): numerical {:.6g}, analytical {:.6g}", part, how, o, i, int(wrong.sum()),
-               wrong.size, at[0], at[1], numerical[at], derived[at]),
-            "check the jvp" if how else "check the backward: sign, transposes, a factor, broadcasting",
-        )  # fmt: skip
+        cause = tr("{}Jacobian {}mismatch for output {} with respect to input {}: {} of {} "
+                   "elements, first at "
+                   "(input element {}, output element {}): numerical {:.6g}, analytical {:.6g}", part, how, o, i, int(wrong.sum()),
+                   wrong.size, at[0], at[1], numerical[at], derived[at])  # fmt: skip
+        raise GradcheckError(cause, "check the jvp" if how else "check the backward: sign, transposes, a factor, broadcasting")
 
 
 def _forward(func, inputs, o: int, i: int):
@@ -279,11 +277,9 @@ def _same_kind(up: np.ndarray, down: np.ndarray, where: str = "") -> None:
     """Raise where the shape or the dtype of an output depends on the values of the inputs."""
     for what, before, after in (("shape", up.shape, down.shape), ("dtype", up.dtype, down.dtype)):
         if before != after:
-            raise ArgumentError(
-                tr("Expected `func` to return outputs with the same {} when inputs are perturbed{}, but got: {}s {} and {}.", what,
-                   where, what, before, after),
-                "a function whose branches do not depend on the values, or inputs away from where they do",
-            )  # fmt: skip
+            cause = tr("Expected `func` to return outputs with the same {} when inputs are perturbed{}, but got: {}s {} and {}.",
+                       what, where, what, before, after)  # fmt: skip
+            raise ArgumentError(cause, "a function whose branches do not depend on the values, or inputs away from where they do")
 
 
 def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
@@ -296,8 +292,6 @@ def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
     derived = 0.0 if dx is None else float((_numbers(dx) * u).sum())
     numerical = float((_slope(func, inputs, o, x, ..., eps, u) * v).sum())
     if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
-        raise GradcheckError(
-            tr("Jacobian mismatch for output {} with respect to input {} along a random direction: numerical {:.6g}, "
-               "analytical {:.6g}", o, i, numerical, derived),
-            "fast_mode=False names the element",
-        )  # fmt: skip
+        cause = tr("Jacobian mismatch for output {} with respect to input {} along a random direction: numerical {:.6g}, "
+                   "analytical {:.6g}", o, i, numerical, derived)  # fmt: skip
+        raise GradcheckError(cause, "fast_mode=False names the element")

@@ -88,11 +88,9 @@ def _tensor(array: np.ndarray) -> Tensor:
 def _need_equal_shapes(batch) -> None:
     for i, one in enumerate(batch):
         if one.shape != batch[0].shape:
-            raise ShapeError(
-                tr("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", list(batch[0].shape),
-                   list(one.shape), i),
-                "pad the examples to one length, or pass collate_fn",
-            )  # fmt: skip
+            cause = tr("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", list(batch[0].shape),
+                       list(one.shape), i)  # fmt: skip
+            raise ShapeError(cause, "pad the examples to one length, or pass collate_fn")
 
 
 def collate_tensor_fn(batch, *, collate_fn_map=None):

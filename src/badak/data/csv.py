@@ -62,11 +62,9 @@ class Table:
         width = len(rows[0])
         for row, line in zip(rows, lines):
             if len(row) != width:
-                raise FileError(
-                    tr("{}: line {} has {} fields, line {} has {} (between {})", place, line, len(row), lines[0], width,
-                       SEPARATORS[separator]),
-                    tr("fix line {}; a text with {} in it stands in quotes", line, SEPARATORS[separator]),
-                )  # fmt: skip
+                cause = tr("{}: line {} has {} fields, line {} has {} (between {})", place, line, len(row), lines[0], width,
+                           SEPARATORS[separator])  # fmt: skip
+                raise FileError(cause, tr("fix line {}; a text with {} in it stands in quotes", line, SEPARATORS[separator]))
         names = tuple(name.strip() for name in rows[0]) if named else None
         return cls(place, names, rows[named:], lines[named:], empty)
 

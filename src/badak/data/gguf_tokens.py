@@ -125,11 +125,9 @@ def tokenizer_facts(tokenizer: Any, size: int, template: str | None = None) -> d
     saved = tokenizer.to_dict() if isinstance(tokenizer, Tokenizer) else {}
     model, pre = saved.get("model", {}), _pattern_of(saved)
     if model.get("type") != "BPE" or pre is None or saved.get("normalizer") not in (None, {"type": "NFC"}):
-        raise ArgumentError(
-            tr("GGUF: no words for this tokenizer ({}); files hold byte-level BPE cut as {}", line(repr(tokenizer)),
-               ", ".join(PATTERNS)),
-            "a model with such a tokenizer: badak train gpt --tokenizer",
-        )  # fmt: skip
+        cause = tr("GGUF: no words for this tokenizer ({}); files hold byte-level BPE cut as {}", line(repr(tokenizer)),
+                   ", ".join(PATTERNS))  # fmt: skip
+        raise ArgumentError(cause, "a model with such a tokenizer: badak train gpt --tokenizer")
     given = {token["id"]: CONTROL if token["special"] else GIVEN for token in saved["added_tokens"]}
     padded = [f"[PAD{number}]" for number in range(len(tokenizer), size)]
     tokens = [*tokenizer.tokens, *padded]

@@ -63,12 +63,10 @@ class Engine:
             raise NotSupportedError(cause, 'pip install "badak[mpi]"') from error
         here = place()
         if here is not None and (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size) != here[:2]:
-            raise StateError(
-                tr("this process was started as rank {} of {}, but for the MPI that is installed here ({}) it is rank {} of {}",
-                   here.rank, here.size, MPI.Get_library_version()[:24].strip(), MPI.COMM_WORLD.rank,
-                   MPI.COMM_WORLD.size),
-                "the mpirun of that MPI (badak launch finds it)",
-            )  # fmt: skip
+            cause = tr("this process was started as rank {} of {}, but for the MPI that is installed here ({}) it is rank {} of {}",
+                       here.rank, here.size, MPI.Get_library_version()[:24].strip(), MPI.COMM_WORLD.rank,
+                       MPI.COMM_WORLD.size)  # fmt: skip
+            raise StateError(cause, "the mpirun of that MPI (badak launch finds it)")
         self.MPI = MPI
         self.world = MPI.COMM_WORLD.Dup()
         self.words = MPI.COMM_WORLD.Dup()

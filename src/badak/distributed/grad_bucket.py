@@ -48,9 +48,7 @@ def one_tensor(found: Any, buffer: Tensor) -> Tensor:
         cause = tr("DistributedDataParallel: the communication hook gave a {} for a bucket", type(found).__name__)
         raise ArgumentTypeError(cause, "a future of a tensor with the values of bucket.buffer()")
     if found._array.size != buffer._array.size:
-        raise ShapeError(
-            tr("DistributedDataParallel: the communication hook gave {} values for a bucket of {}", found._array.size,
-               buffer._array.size),
-            "as many as bucket.buffer() has",
-        )  # fmt: skip
+        cause = tr("DistributedDataParallel: the communication hook gave {} values for a bucket of {}", found._array.size,
+                   buffer._array.size)  # fmt: skip
+        raise ShapeError(cause, "as many as bucket.buffer() has")
     return found

@@ -222,11 +222,9 @@ class _IndependentConstraint(Constraint):
     def check(self, value):
         found = self.base_constraint.check(value)
         if found.dim() < self.reinterpreted_batch_ndims:
-            raise ArgumentError(
-                tr("Expected value.dim() >= {} but got {}", self.base_constraint.event_dim + self.reinterpreted_batch_ndims,
-                   value.dim()),
-                "a value with the dims of one event",
-            )  # fmt: skip
+            cause = tr("Expected value.dim() >= {} but got {}", self.base_constraint.event_dim + self.reinterpreted_batch_ndims,
+                       value.dim())  # fmt: skip
+            raise ArgumentError(cause, "a value with the dims of one event")
         return found.flatten(found.dim() - self.reinterpreted_batch_ndims).all(-1) if self.reinterpreted_batch_ndims else found
 
     def __repr__(self) -> str:

@@ -154,11 +154,9 @@ class Distribution:
         if _instance is not None:
             return _instance
         if type(self).__init__ is not cls.__init__ and not home(type(self)).startswith("badak."):
-            raise NotSupportedError(
-                tr("Subclass {} of {} that defines a custom __init__ method must also define a custom .expand() method",
-                   type(self).__name__, cls.__name__),
-                "def expand(self, batch_shape, _instance=None)",
-            )  # fmt: skip
+            cause = tr("Subclass {} of {} that defines a custom __init__ method must also define a custom .expand() method",
+                       type(self).__name__, cls.__name__)  # fmt: skip
+            raise NotSupportedError(cause, "def expand(self, batch_shape, _instance=None)")
         return object.__new__(type(self))
 
     def _expanded(self) -> dict[str, int]:

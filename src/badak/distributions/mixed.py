@@ -27,11 +27,9 @@ class MixtureSameFamily(Distribution):
             raise ArgumentError("The Mixture distribution needs to be an instance of Categorical", "Categorical(logits=...)")
         k = component.batch_shape[-1] if component.batch_shape else None
         if k != mixture.logits.shape[-1]:
-            raise ArgumentError(
-                tr("`mixture_distribution component` ({}) does not equal `component_distribution.batch_shape[-1]` ({})",
-                   mixture.logits.shape[-1], k),
-                "as many weights as components",
-            )  # fmt: skip
+            cause = tr("`mixture_distribution component` ({}) does not equal `component_distribution.batch_shape[-1]` ({})",
+                       mixture.logits.shape[-1], k)  # fmt: skip
+            raise ArgumentError(cause, "as many weights as components")
         self.mixture_distribution, self.component_distribution = mixture, component
         super().__init__(component.batch_shape[:-1], component.event_shape, validate_args)
 

@@ -122,11 +122,9 @@ class Independent(Distribution):
     def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
         n = reinterpreted_batch_ndims
         if n > len(base_distribution.batch_shape):
-            raise ArgumentError(
-                tr("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {} vs {}", n,
-                   len(base_distribution.batch_shape)),
-                f"reinterpreted_batch_ndims={len(base_distribution.batch_shape)}",
-            )  # fmt: skip
+            cause = tr("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {} vs {}", n,
+                       len(base_distribution.batch_shape))  # fmt: skip
+            raise ArgumentError(cause, f"reinterpreted_batch_ndims={len(base_distribution.batch_shape)}")
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, n
         shape = base_distribution.batch_shape + base_distribution.event_shape
         cut = len(base_distribution.batch_shape) - n

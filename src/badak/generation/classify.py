@@ -68,11 +68,9 @@ class TextClassifier:
         self.pairs = pairs
         self.model, self.tokenizer, self.labels, self.mean, self.deviation = model, tokenizer, tuple(labels), mean, deviation
         if len(tokenizer) > model.config.vocab_size or max(len(self.labels), 1) != model.config.classes:
-            raise ArgumentError(
-                tr("TextClassifier: {} tokens and {} classes; the model has {} and {}", len(tokenizer), len(self.labels),
-                   model.config.vocab_size, model.config.classes),
-                "the tokenizer and the labels that the model was trained with",
-            )  # fmt: skip
+            cause = tr("TextClassifier: {} tokens and {} classes; the model has {} and {}", len(tokenizer), len(self.labels),
+                       model.config.vocab_size, model.config.classes)  # fmt: skip
+            raise ArgumentError(cause, "the tokenizer and the labels that the model was trained with")
         if not {BERT_MARKS[2], BERT_MARKS[3]} <= set(tokenizer.ids):
             cause = tr("TextClassifier: the tokenizer has no {} and {}", BERT_MARKS[2], BERT_MARKS[3])
             raise ArgumentError(cause, "a tokenizer as BERT's")
@@ -98,11 +96,9 @@ class TextClassifier:
         if not all(part.strip() for part in ([text] if isinstance(text, str) else text)):
             raise ArgumentError(tr("text {} is empty", at), "give it a word, or leave it out")
         if self.pairs is not None and self.pairs is isinstance(text, str):
-            raise ArgumentError(
-                tr("text {} is {}; the model was trained on {}", at, tr("one text") if self.pairs else tr("a pair"),
-                   tr("pairs of texts") if self.pairs else tr("single texts")),
-                "the first and the second text as a pair" if self.pairs else "one text at a time",
-            )  # fmt: skip
+            cause = tr("text {} is {}; the model was trained on {}", at, tr("one text") if self.pairs else tr("a pair"),
+                       tr("pairs of texts") if self.pairs else tr("single texts"))  # fmt: skip
+            raise ArgumentError(cause, "the first and the second text as a pair" if self.pairs else "one text at a time")
 
     def _answers(self, texts: Sequence[Text]) -> tuple[np.ndarray, Framed]:
         config = self.model.config

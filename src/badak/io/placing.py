@@ -40,11 +40,9 @@ class Placing:
         array, token = self._array(tensor)
         start, stop = _extent(array)
         if start < stop and self.kinds.setdefault(token[0], array.dtype) != array.dtype:
-            raise UnpicklableError(
-                tr("save: Cannot save multiple tensors or storages that view the same data as different types: {} and {}",
-                   self.kinds[token[0]], array.dtype),
-                "save one of them, or a clone()",
-            )  # fmt: skip
+            cause = tr("save: Cannot save multiple tensors or storages that view the same data as different types: {} and {}",
+                       self.kinds[token[0]], array.dtype)  # fmt: skip
+            raise UnpicklableError(cause, "save one of them, or a clone()")
         span = self.spans.get(token)
         if span is None:
             span = self.spans[token] = _Span(array, start, stop)

@@ -123,11 +123,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         raise ArgumentTypeError(tr("load: expected 'f' to be a path or a file with a read method; got {}", where[1:-1]),
                                 "badak.load('model.pt')")  # fmt: skip
     if not hasattr(f, "seek") or not hasattr(f, "tell"):
-        raise UnseekableError(
-            tr("{} has no seek and tell. You can only torch.load from a file that is seekable. Please pre-load the data into a "
-               "buffer like io.BytesIO and try to load from it instead.", where),
-            "io.BytesIO(f.read())",
-        )  # fmt: skip
+        cause = tr("{} has no seek and tell. You can only torch.load from a file that is seekable. Please pre-load the data into a "
+                   "buffer like io.BytesIO and try to load from it instead.", where)  # fmt: skip
+        raise UnseekableError(cause, "io.BytesIO(f.read())")
     if hasattr(f, "readinto") and f.tell() == 0 and is_archive(f):  # tensors read where they stay, not the whole file first
         made = _from_archive(Archive(f, where), where, restore, strict)
         f.seek(0, os.SEEK_END)

@@ -70,11 +70,9 @@ def check_module_version_greater_or_equal(module: ModuleType, req_version_tuple:
     except (ValueError, IndexError) as error:
         if not error_if_malformed:
             return True
-        raise ArgumentError(
-            tr("'{}' module version string is malformed '{}' and cannot be compared with tuple {}", module.__name__,
-               module.__version__, req_version_tuple),
-            "error_if_malformed=False",
-        ) from error  # fmt: skip
+        cause = tr("'{}' module version string is malformed '{}' and cannot be compared with tuple {}", module.__name__,
+                   module.__version__, req_version_tuple)  # fmt: skip
+        raise ArgumentError(cause, "error_if_malformed=False") from error
 
 
 class _open_zipfile_reader:  # noqa: N801  (PyTorch's name)

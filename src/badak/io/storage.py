@@ -72,10 +72,9 @@ class Storage(TypedStorage):
         items = self.raw.nbytes // dtype.itemsize
         last = offset + sum((n - 1) * step for n, step in zip(size, stride)) if math.prod(size) else offset - 1
         if last >= items or offset > items:
-            raise self._wrong(
-                tr("a tensor of size {}, stride {} and offset {} reaches item {} of a storage of {}", shown(size), shown(stride),
-                   offset, last, items)
-            )  # fmt: skip
+            cause = tr("a tensor of size {}, stride {} and offset {} reaches item {} of a storage of {}", shown(size),
+                       shown(stride), offset, last, items)  # fmt: skip
+            raise self._wrong(cause)
         steps = tuple(step * dtype.itemsize for step in stride)
         try:
             if not math.prod(size):

@@ -213,11 +213,9 @@ class _Filling:
                 self.model.get_submodule(parent)._modules[last] = self.made(name, module, theirs)
         left = sorted(name for name in set(self.tensors) - self.used if not self._again(name))
         if left:
-            raise FileError(
-                tr("{}: {} tensors have no place in {}: {}", self.where, len(left), type(self.model).__name__,
-                   ", ".join(map(line, left[:5]))),
-                "llama.cpp reads this file",
-            )  # fmt: skip
+            cause = tr("{}: {} tensors have no place in {}: {}", self.where, len(left), type(self.model).__name__,
+                       ", ".join(map(line, left[:5])))  # fmt: skip
+            raise FileError(cause, "llama.cpp reads this file")
 
     def _again(self, name: str) -> bool:
         """Whether it is the head of a model that has none of its own, and the very bytes of its embedding."""

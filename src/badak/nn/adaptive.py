@@ -84,18 +84,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target_.dim() and input_.size(0) != target_.size(0):
             raise ShapeError("Input and target should have the same size in the batch dimension.", "one target for each row")
         if input_.dim() != target_.dim() + 1:
-            raise ShapeError(
-                tr("{}D target tensor expects {}D input tensors, but found inputs with size {}", target_.dim(), target_.dim() + 1,
-                   list(input_.shape)),
-                "x (N, in_features) with target (N,)",
-            )  # fmt: skip
+            cause = tr("{}D target tensor expects {}D input tensors, but found inputs with size {}", target_.dim(),
+                       target_.dim() + 1, list(input_.shape))  # fmt: skip
+            raise ShapeError(cause, "x (N, in_features) with target (N,)")
         x, target = (input_, target_) if target_.dim() else (input_.unsqueeze(0), target_.unsqueeze(0))
         if target.numel() and not 0 <= target.min().item() <= target.max().item() < self.n_classes:
-            raise IndexOutOfRangeError(
-                tr("Target values should be in [0, {}], but values in range [{}, {}] were found.", self.n_classes - 1,
-                   target.min().item(), target.max().item()),
-                "targets of 0 .. n_classes - 1",
-            )  # fmt: skip
+            cause = tr("Target values should be in [0, {}], but values in range [{}, {}] were found.", self.n_classes - 1,
+                       target.min().item(), target.max().item())  # fmt: skip
+            raise IndexOutOfRangeError(cause, "targets of 0 .. n_classes - 1")
         place, parts, rows = target.clone(), [], []  # of each target in the head
         for i, cluster in enumerate(self.tail):
             inside = (target >= self.cutoffs[i]) & (target < self.cutoffs[i + 1])

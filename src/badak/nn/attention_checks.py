@@ -58,11 +58,9 @@ def _check_dims(query: Tensor, key: Tensor, value: Tensor) -> None:
             "MultiheadAttention makes the heads itself: give it (length, batch, embed_dim)" if query.dim() == 4 else None,
         )  # fmt: skip
     if not query.dim() == key.dim() == value.dim():
-        raise AttentionInputError(
-            tr("query, key and value must all have a batch or all have none; got {}-D, {}-D and {}-D tensors", query.dim(),
-               key.dim(), value.dim()),
-            "x.unsqueeze(...) gives a batch of one",
-        )  # fmt: skip
+        cause = tr("query, key and value must all have a batch or all have none; got {}-D, {}-D and {}-D tensors", query.dim(),
+                   key.dim(), value.dim())  # fmt: skip
+        raise AttentionInputError(cause, "x.unsqueeze(...) gives a batch of one")
 
 
 def _check_channels(attention, query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -70,28 +68,22 @@ def _check_channels(attention, query: Tensor, key: Tensor, value: Tensor) -> Non
     for argument, (x, name) in wanted.items():
         size = getattr(attention, argument)
         if x._array.shape[-1] != size:
-            raise AttentionInputError(
-                tr("was expecting embedding dimension of {}, but got {}: {} {}, {}={}", size, x.shape[-1], name, tuple(x.shape),
-                   argument, size),
-                f"MultiheadAttention(..., {argument}={x.shape[-1]})",
-            )  # fmt: skip
+            cause = tr("was expecting embedding dimension of {}, but got {}: {} {}, {}={}", size, x.shape[-1], name, tuple(x.shape),
+                       argument, size)  # fmt: skip
+            raise AttentionInputError(cause, f"MultiheadAttention(..., {argument}={x.shape[-1]})")
 
 
 def _check_batches(attention, query: Tensor, key: Tensor, value: Tensor, sizes: list[dict]) -> None:
     q, k, v = sizes
     if k != v:
-        raise AttentionInputError(
-            tr("key shape {} does not match value shape {}: they need the same length and batch", tuple(key.shape),
-               tuple(value.shape))
-        )  # fmt: skip
+        cause = tr("key shape {} does not match value shape {}: they need the same length and batch", tuple(key.shape),
+                   tuple(value.shape))  # fmt: skip
+        raise AttentionInputError(cause)
     if q.get("batch") != k.get("batch"):
         axes = ", ".join((*_AXES[attention.batch_first], "dim"))
-        raise AttentionInputError(
-            tr("query {} and key {} read as ({}) have batch {} vs {}", tuple(query.shape), tuple(key.shape), axes, q["batch"],
-               k["batch"]),
-            f"batch_first={not attention.batch_first}" if q["length"] == k["length"] else None,
-            code=9,
-        )  # fmt: skip
+        cause = tr("query {} and key {} read as ({}) have batch {} vs {}", tuple(query.shape), tuple(key.shape), axes, q["batch"],
+                   k["batch"])  # fmt: skip
+        raise AttentionInputError(cause, f"batch_first={not attention.batch_first}" if q["length"] == k["length"] else None, code=9)
 
 
 def _check_mask_dtype(name: str, mask: Tensor) -> None:
@@ -123,12 +115,9 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
         cause = tr("attn_mask must be None, 2-D or 3-D, found {}-D {}", len(shape), shape)
         raise AttentionInputError(cause, tr("(queries, keys) = {} or (batch heads, queries, keys) = {}", (T, S), (B * H, T, S)))
     if query.dim() == 3 and not attention.batch_first and shape == (query.shape[1], key.shape[1]):
-        raise AttentionInputError(
-            tr("query {} is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", tuple(query.shape), T,
-               B, shape[0], shape[1]),
-            "batch_first=True.",
-            code=8,
-        )  # fmt: skip
+        cause = tr("query {} is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}",
+                   tuple(query.shape), T, B, shape[0], shape[1])  # fmt: skip
+        raise AttentionInputError(cause, "batch_first=True.", code=8)
     if shape == (B, S):
         cause = tr("attn_mask {} equals (batch={}, keys={}): a padding mask.", shape, B, S)
         raise AttentionInputError(cause, "key_padding_mask=mask", code=3)

@@ -144,11 +144,9 @@ class _LazyConv(LazyModuleMixin, _ConvNd):
 
     def _channels(self, input) -> int:
         if needed(input, type(self).__name__).dim() not in (self.axes + 1, self.axes + 2):
-            raise ShapeError(
-                tr("Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", self.axes + 1, self.axes + 2,
-                   type(self).__name__, tuple(input.shape)),
-                "(N, C, ...)",
-            )  # fmt: skip
+            cause = tr("Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", self.axes + 1,
+                       self.axes + 2, type(self).__name__, tuple(input.shape))  # fmt: skip
+            raise ShapeError(cause, "(N, C, ...)")
         return input.shape[1] if input.dim() == self.axes + 2 else input.shape[0]
 
 

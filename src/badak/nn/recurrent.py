@@ -85,11 +85,9 @@ class RNNBase(_Weights):
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
         if self.input_size <= 0 or self.hidden_size <= 0 or self.num_layers <= 0:
-            raise ArgumentError(
-                tr("input_size, hidden_size and num_layers must be greater than zero; got {}, {} and {}", self.input_size,
-                   self.hidden_size, self.num_layers),
-                "input_size is the size of the last dim of the input",
-            )  # fmt: skip
+            cause = tr("input_size, hidden_size and num_layers must be greater than zero; got {}, {} and {}", self.input_size,
+                       self.hidden_size, self.num_layers)  # fmt: skip
+            raise ArgumentError(cause, "input_size is the size of the last dim of the input")
         if self.proj_size and self.mode != "LSTM":
             raise ArgumentError("proj_size argument is only supported for LSTM, not RNN or GRU", "a Linear layer after it")
         if not 0 <= self.proj_size < self.hidden_size:

@@ -13,12 +13,9 @@ def check_batch(batch_first: bool, **two: Tensor) -> None:
     if x.dim() != 3 or y.dim() != 3 or x.shape[axis] == y.shape[axis]:
         return
     axes = tr("(batch, length, dim)") if batch_first else tr("(length, batch, dim)")
-    raise ShapeError(
-        tr("the batch number of {} and {} must be equal: {} {} and {} {} read as {} have batch {} vs {}", a, b, a, tuple(x.shape),
-           b, tuple(y.shape), axes, x.shape[axis], y.shape[axis]),
-        f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None,
-        code=9,
-    )  # fmt: skip
+    cause = tr("the batch number of {} and {} must be equal: {} {} and {} {} read as {} have batch {} vs {}", a, b, a,
+               tuple(x.shape), b, tuple(y.shape), axes, x.shape[axis], y.shape[axis])  # fmt: skip
+    raise ShapeError(cause, f"batch_first={not batch_first}" if x.shape[1 - axis] == y.shape[1 - axis] else None, code=9)
 
 
 def check_features(d_model: int, **tensors: Tensor) -> None:

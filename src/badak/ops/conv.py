@@ -103,11 +103,9 @@ def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
     need = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
     if any(n < k for n, k in zip(wide, need)):
         size, window = (" x ".join(map(str, numbers)) for numbers in (wide, need))
-        raise ShapeError(
-            tr("conv: Calculated padded input size per channel: ({}). Kernel size: ({}). "
-               "Kernel size can't be greater than actual input size", size, window),
-            "a larger padding, or a smaller kernel_size",
-        )  # fmt: skip
+        cause = tr("conv: Calculated padded input size per channel: ({}). Kernel size: ({}). "
+                   "Kernel size can't be greater than actual input size", size, window)  # fmt: skip
+        raise ShapeError(cause, "a larger padding, or a smaller kernel_size")
     return tuple((n - k) // s + 1 for n, k, s in zip(wide, need, stride))
 
 

@@ -61,8 +61,6 @@ def check(logp, targets, steps, lengths, blank: int) -> None:
         counted = np.arange(most) < lengths[:, None]
     wrong = counted & ((targets < 0) | (targets >= classes))
     if wrong.any():
-        raise IndexOutOfRangeError(
-            tr("ctc_loss: targets{} = {}, but log_probs has {} classes (valid 0..{})", position(wrong), targets[wrong][0], classes,
-               classes - 1),
-            tr("labels from 0 to {}, or more classes in the last layer", classes - 1),
-        )  # fmt: skip
+        cause = tr("ctc_loss: targets{} = {}, but log_probs has {} classes (valid 0..{})", position(wrong), targets[wrong][0],
+                   classes, classes - 1)  # fmt: skip
+        raise IndexOutOfRangeError(cause, tr("labels from 0 to {}, or more classes in the last layer", classes - 1))

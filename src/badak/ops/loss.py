@@ -362,8 +362,6 @@ def _stretch(name: str, w, x):
     try:
         return np.broadcast_to(w, x.shape)
     except ValueError:
-        raise ShapeError(
-            tr("binary_cross_entropy_with_logits: expected {} that broadcasts to the input; got {}={}, input={}", name, name,
-               w.shape, x.shape),
-            tr("{} of shape {}", name, tuple(x.shape[-1:])),
-        ) from None  # fmt: skip
+        cause = tr("binary_cross_entropy_with_logits: expected {} that broadcasts to the input; got {}={}, input={}", name, name,
+                   w.shape, x.shape)  # fmt: skip
+        raise ShapeError(cause, tr("{} of shape {}", name, tuple(x.shape[-1:]))) from None

@@ -128,11 +128,9 @@ class GroupNorm(Op):
         _check_dtypes("group_norm", x, w, b)
         for name, part in (("weight", w), ("bias", b)):
             if part is not None and part.shape != x.shape[1:2]:
-                raise ShapeError(
-                    tr("group_norm: Expected {} to be a vector of size equal to the number of channels in input, but got {} of "
-                       "shape {} and input of shape {}", name, name, list(part.shape), list(x.shape)),
-                    tr("{} of shape ({},)", name, x.shape[1]),
-                )  # fmt: skip
+                cause = tr("group_norm: Expected {} to be a vector of size equal to the number of channels in input, but got {} of "
+                           "shape {} and input of shape {}", name, name, list(part.shape), list(x.shape))  # fmt: skip
+                raise ShapeError(cause, tr("{} of shape ({},)", name, x.shape[1]))
         save.x, save.w, save.groups, save.kind = x, w, groups, None if b is None else b.dtype
         y, save.mean, save.rstd = kernels.of(x).group_norm(x, w, b, groups, eps)
         return y

@@ -102,8 +102,6 @@ def _check(where: str, gx, h0, w, b, gates: int) -> None:
     if gx.dtype != w.dtype or h0.dtype != w.dtype:
         raise dtype_mismatch(where, weight=w, input=gx, hidden=h0)
     if gx.shape[1:] != (h0.shape[0], gates * H) or h0.shape[1] != H or w.shape[0] != gates * H:
-        raise ShapeError(
-            tr("{}: expected gates (T, B, {} H), hidden (B, H) and weight ({} H, H); got {}, {}, {}", where, gates, gates, gx.shape,
-               h0.shape, w.shape),
-            tr("a hidden state of shape ({}, {})", gx.shape[1], H),
-        )  # fmt: skip
+        cause = tr("{}: expected gates (T, B, {} H), hidden (B, H) and weight ({} H, H); got {}, {}, {}", where, gates, gates,
+                   gx.shape, h0.shape, w.shape)  # fmt: skip
+        raise ShapeError(cause, tr("a hidden state of shape ({}, {})", gx.shape[1], H))

@@ -216,11 +216,9 @@ def _check(p: Any, defaults: dict[str, Any]) -> None:
         cause = tr("optimizer can only optimize Tensors; one of the params is {}", type(p).__name__)
         raise ArgumentTypeError(cause, "pass model.parameters()")
     if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
-        raise ArgumentError(
-            tr("can't optimize a non-leaf Tensor: one of shape {} was computed from others, and nothing keeps its value",
-               tuple(p.shape)),
-            "pass the leaf it was computed from, or x.detach().requires_grad_()",
-        )  # fmt: skip
+        cause = tr("can't optimize a non-leaf Tensor: one of shape {} was computed from others, and nothing keeps its value",
+                   tuple(p.shape))  # fmt: skip
+        raise ArgumentError(cause, "pass the leaf it was computed from, or x.detach().requires_grad_()")
 
 
 def _complete(group: dict[str, Any], defaults: dict[str, Any]) -> None:
@@ -235,11 +233,9 @@ def _check_repetition(params: list[Tensor], others: list[dict[str, Any]]) -> Non
     known = {id(p) for group in others for p in group["params"]}
     again = [p for p in params if id(p) in known]
     if again:
-        raise ArgumentError(
-            tr("some parameters appear in more than one parameter group: {} of {}, the first of shape {}", len(again), len(params),
-               tuple(again[0].shape)),
-            "put each parameter into one group (tied weights count once)",
-        )  # fmt: skip
+        cause = tr("some parameters appear in more than one parameter group: {} of {}, the first of shape {}", len(again),
+                   len(params), tuple(again[0].shape))  # fmt: skip
+        raise ArgumentError(cause, "put each parameter into one group (tied weights count once)")
     if len({id(p) for p in params}) < len(params):
         warnings.warn(
             tr(

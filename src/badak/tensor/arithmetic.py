@@ -113,11 +113,9 @@ def _no_bool(what: str, *xs) -> None:
     for x in xs:
         if isinstance(x, Tensor):
             if x._array.dtype.kind == "b":
-                raise DTypeError(
-                    tr("{}, the {} operator, with a bool tensor is not supported. If you are trying to invert a "
-                       "mask, use the `~` or `logical_not()` operator instead.", what, sign),
-                    "~mask, or mask.float() to compute with it",
-                )  # fmt: skip
+                cause = tr("{}, the {} operator, with a bool tensor is not supported. If you are trying to invert a "
+                           "mask, use the `~` or `logical_not()` operator instead.", what, sign)  # fmt: skip
+                raise DTypeError(cause, "~mask, or mask.float() to compute with it")
         elif isinstance(x, bool):
             raise DTypeError(tr("{}, the {} operator, with a bool is not supported.", what, sign), "int(flag)")
 

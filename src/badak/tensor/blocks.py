@@ -56,11 +56,9 @@ def _split(name: str, x, parts, dim: int, least: int):
             "x[None]",
         )
     if isinstance(parts, int) and (parts < 1 or x.size(dim) % parts):
-        raise ArgumentError(
-            tr("torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible "
-               "by the split_size {}!", name, dim, x.size(dim), parts),
-            tr("tensor_split(x, {}, {}) makes parts of two sizes", parts, dim),
-        )  # fmt: skip
+        cause = tr("torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible "
+                   "by the split_size {}!", name, dim, x.size(dim), parts)  # fmt: skip
+        raise ArgumentError(cause, tr("tensor_split(x, {}, {}) makes parts of two sizes", parts, dim))
     return tensor_split(x, parts, dim)
 
 

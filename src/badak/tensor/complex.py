@@ -118,11 +118,9 @@ def view_as_complex(input) -> Tensor:
     """Pairs (real, imaginary) on the last dim as complex numbers; a view."""
     array = input._array
     if array.dtype.kind != "f" or array.itemsize < 4:
-        raise DTypeError(
-            tr("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
-               "{}; badak has no complex numbers of half", input.dtype.word),
-            "x.float()",
-        )  # fmt: skip
+        cause = tr("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+                   "{}; badak has no complex numbers of half", input.dtype.word)  # fmt: skip
+        raise DTypeError(cause, "x.float()")
     if array.ndim == 0:
         raise ShapeError("Input tensor must have one or more dimensions", "x of shape (..., 2)")
     if array.shape[-1] != 2:

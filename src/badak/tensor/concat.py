@@ -104,11 +104,9 @@ def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
     shape = tensors[0]._array.shape
     for k, x in enumerate(tensors):
         if x._array.shape != shape:
-            raise ShapeError(
-                tr("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", list(shape),
-                   list(x._array.shape), k),
-                "pad them to one length (nn.utils.rnn.pad_sequence), or cat them",
-            )  # fmt: skip
+            cause = tr("stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", list(shape),
+                       list(x._array.shape), k)  # fmt: skip
+            raise ShapeError(cause, "pad them to one length (nn.utils.rnn.pad_sequence), or cat them")
     return into(out, apply(ops.Stack, *tensors, axis=axis_of(dim if axis is None else axis, len(shape) + 1)))
 
 

@@ -124,11 +124,9 @@ def _replace(x: Tensor, key, values) -> None:
         try:
             x._array[key] = values
         except (ValueError, TypeError):
-            raise ShapeError(
-                tr("shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}", list(shape),
-                   list(part.shape)),
-                "give the right side the shape of x[key]",
-            ) from problem  # fmt: skip
+            cause = tr("shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}", list(shape),
+                       list(part.shape))  # fmt: skip
+            raise ShapeError(cause, "give the right side the shape of x[key]") from problem
 
 
 def _drop_leading_ones(value: Tensor, ndim: int) -> Tensor:
@@ -179,11 +177,9 @@ def _part(part):
     elif hasattr(part, "__index__"):
         return part.__index__()
     else:
-        raise IndexKindError(
-            tr("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
-               type(part).__name__),
-            "index with ints, slices, lists, or integer and bool tensors",
-        )  # fmt: skip
+        cause = tr("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
+                   type(part).__name__)  # fmt: skip
+        raise IndexKindError(cause, "index with ints, slices, lists, or integer and bool tensors")
     if part.dtype == np.uint8:
         return old_mask(part)
     if part.dtype.kind not in "ib":
@@ -273,11 +269,9 @@ def _check_part(part, shape, dim: int) -> None:
     elif isinstance(part, np.ndarray):
         if part.dtype == bool:
             if part.shape != shape[dim : dim + part.ndim]:
-                raise IndexOutOfRangeError(
-                    tr("The shape of the mask {} at index 0 does not match the shape of the indexed tensor {} at index {}",
-                       list(part.shape), list(shape), dim),
-                    "give the mask the shape of the dims that it indexes",
-                )  # fmt: skip
+                cause = tr("The shape of the mask {} at index 0 does not match the shape of the indexed tensor {} at index {}",
+                           list(part.shape), list(shape), dim)  # fmt: skip
+                raise IndexOutOfRangeError(cause, "give the mask the shape of the dims that it indexes")
         elif part.size and not shape[dim]:
             raise IndexOutOfRangeError("index is out of bounds for dimension with size 0", "that dimension is empty")
         elif part.size and (part.max() >= shape[dim] or part.min() < -shape[dim]):

@@ -41,11 +41,9 @@ def _along(name: str, input, dim, index) -> int:
     """dim counted from 0, once index is known to fit input there."""
     ndim = input._array.ndim
     if index._array.ndim != ndim and max(index._array.ndim, 1) != max(ndim, 1):
-        raise ShapeError(
-            tr("{}: Index tensor must have the same number of dimensions as input tensor; got index of shape {}, input of {}", name,
-               index._array.shape, input._array.shape),
-            "index.unsqueeze(-1), and squeeze the result",
-        )  # fmt: skip
+        cause = tr("{}: Index tensor must have the same number of dimensions as input tensor; got index of shape {}, input of {}",
+                   name, index._array.shape, input._array.shape)  # fmt: skip
+        raise ShapeError(cause, "index.unsqueeze(-1), and squeeze the result")
     dim = axis_of(dim, ndim)
     _check_index(name, index, input._array.shape[dim] if ndim else 1, dim)
     return dim
@@ -54,11 +52,9 @@ def _along(name: str, input, dim, index) -> int:
 def _inside(name: str, index, shape, dim: int, what: str) -> None:
     for a, (n, m) in enumerate(zip(index._array.shape, shape)):
         if n > m and a != dim:
-            raise ShapeError(
-                tr("Size does not match at dimension {} expected index {} to be no larger than {} {} apart from dimension {}", a,
-                   list(index._array.shape), what, list(shape), dim),
-                tr("{} reads one entry for each entry of index", name),
-            )  # fmt: skip
+            cause = tr("Size does not match at dimension {} expected index {} to be no larger than {} {} apart from dimension {}",
+                       a, list(index._array.shape), what, list(shape), dim)  # fmt: skip
+            raise ShapeError(cause, tr("{} reads one entry for each entry of index", name))
 
 
 def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
@@ -100,11 +96,9 @@ def take_along_dim(input, indices, dim=None) -> Tensor:
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
     if input._array.ndim != indices._array.ndim:
-        raise ShapeError(
-            tr("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-               "{} dimensions for input, and {} dimensions for indices", input._array.ndim, indices._array.ndim),
-            "indices.unsqueeze(dim)",
-        )  # fmt: skip
+        cause = tr("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                   "{} dimensions for input, and {} dimensions for indices", input._array.ndim, indices._array.ndim)  # fmt: skip
+        raise ShapeError(cause, "indices.unsqueeze(dim)")
     dim = axis_of(dim, input._array.ndim)
     indices = where(indices < 0, indices + input._array.shape[dim], indices)
     a, b = list(input._array.shape), list(indices._array.shape)
@@ -279,11 +273,9 @@ def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
     arrays = (slice(None) if i is None else i._array for i in indices)
     key = tuple(old_mask(each) if isinstance(each, np.ndarray) and each.dtype == np.uint8 else each for each in arrays)
     if values.dtype is not input.dtype:
-        raise DTypeError(
-            tr("Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
-               input.dtype.word, values.dtype.word),
-            "values.to(input.dtype), or input[indices] = values",
-        )  # fmt: skip
+        cause = tr("Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
+                   input.dtype.word, values.dtype.word)  # fmt: skip
+        raise DTypeError(cause, "values.to(input.dtype), or input[indices] = values")
     return apply(ops.IndexPut, input, values, key=key, accumulate=accumulate)
 
 

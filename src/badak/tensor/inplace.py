@@ -116,11 +116,9 @@ def refuse_overlap(x: Tensor, others: Iterable[Any], name: str) -> None:
         if isinstance(other, list | tuple):
             refuse_overlap(x, other, name)
         elif isinstance(other, Tensor) and _overlap(array, held_by(other).get("_array")):
-            raise GraphError(
-                tr("{}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                   "memory location. Please clone() the tensor before performing the operation.", name),
-                tr("x.{}(...) of other.clone()", name),
-            )  # fmt: skip
+            cause = tr("{}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                       "memory location. Please clone() the tensor before performing the operation.", name)  # fmt: skip
+            raise GraphError(cause, tr("x.{}(...) of other.clone()", name))
 
 
 def _overlap(a: Any, b: Any) -> bool:

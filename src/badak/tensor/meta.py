@@ -288,11 +288,9 @@ def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_in
     if name in ("copy_", "__setitem__", "fill_") or name.startswith("__i") or name[:-1] in ("add", "sub", "mul", "div"):
         for other in others if name != "__setitem__" else others[-1:]:
             if np.broadcast_shapes(place.shape, other._array.shape) != place.shape:
-                raise ShapeError(
-                    tr("{}: output with shape {} doesn't match the broadcast shape {}", name, list(place.shape),
-                       list(other._array.shape)),
-                    "the right side must broadcast to the tensor that is changed",
-                )  # fmt: skip
+                cause = tr("{}: output with shape {} doesn't match the broadcast shape {}", name, list(place.shape),
+                           list(other._array.shape))  # fmt: skip
+                raise ShapeError(cause, "the right side must broadcast to the tensor that is changed")
     return None if name == "__setitem__" else x
 
 

@@ -80,22 +80,18 @@ def expect_some(x: Tensor, axes: int) -> None:
 def _need_some_left(a: int, n: int, before: int, after: int, mode: str) -> None:
     left = n + min(before, 0) + min(after, 0) if mode in ("constant", "circular") else n + before + after
     if left < (1 if mode in ("reflect", "replicate") and n else 0):
-        raise ShapeError(
-            tr("pad: the input size {}, plus negative padding {} and {}, resulted in a negative output size at dimension {}", n,
-               before, after, a),
-            None,
-        )  # fmt: skip
+        cause = tr("pad: the input size {}, plus negative padding {} and {}, resulted in a negative output size at dimension {}", n,
+                   before, after, a)  # fmt: skip
+        raise ShapeError(cause, None)
 
 
 def _rows(n: int, before: int, after: int, mode: str):
     """Which of the n entries stands at each place of the padded dim."""
     most = {"reflect": n - 1, "circular": n, "replicate": max(before, after) if n else 0}[mode]
     if max(before, after) > most:
-        raise ShapeError(
-            tr("pad: Padding size should be less than the corresponding input dimension in mode {}; "
-               "got ({}, {}) for a size of {}, at most {}", mode, before, after, n, most),
-            "mode='constant'",
-        )  # fmt: skip
+        cause = tr("pad: Padding size should be less than the corresponding input dimension in mode {}; "
+                   "got ({}, {}) for a size of {}, at most {}", mode, before, after, n, most)  # fmt: skip
+        raise ShapeError(cause, "mode='constant'")
     if mode == "circular":  # negative numbers cut off first, and what is left goes round
         cut = np.arange(max(-before, 0), n - max(-after, 0))
         return cut[np.arange(-max(before, 0), cut.size + max(after, 0)) % max(cut.size, 1)]

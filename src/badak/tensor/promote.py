@@ -176,20 +176,16 @@ def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
             cause = tr("{}(): argument 'out' must be Tensor, not {}", name, type(each).__name__)
             raise ArgumentTypeError(cause, "out=badak.empty(0)")
     if modes.grad and any(x.requires_grad for x in _tensors([*args, *kwargs.values(), *outs])):
-        raise GraphError(
-            tr("{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-               "requires grad.", name),
-            "with badak.no_grad(), or without out=",
-        )  # fmt: skip
+        cause = tr("{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                   "requires grad.", name)  # fmt: skip
+        raise GraphError(cause, "with badak.no_grad(), or without out=")
     made = function(*args, **kwargs)
     results = made if isinstance(made, tuple) else (made,)
     if len(results) != len(outs) or isinstance(made, tuple) != (outs is out):
         found = tr("tuple of {}", len(outs)) if outs is out else "Tensor"
-        raise ArgumentTypeError(
-            tr("{}(): argument 'out' must be {}, not {}", name,
-               tr("tuple of {}", len(results)) if isinstance(made, tuple) else "Tensor", found),
-            "an empty tensor for each result",
-        )  # fmt: skip
+        cause = tr("{}(): argument 'out' must be {}, not {}", name,
+                   tr("tuple of {}", len(results)) if isinstance(made, tuple) else "Tensor", found)  # fmt: skip
+        raise ArgumentTypeError(cause, "an empty tensor for each result")
     if all(each is y for each, y in zip(outs, results)):
         return made
     written = [each if each is y else into(each, y) for each, y in zip(outs, results)]

@@ -54,11 +54,9 @@ def repeat(input, *times, repeats=None) -> Tensor:
         raise ArgumentTypeError('repeat() missing 1 required positional arguments: "repeats"', None)
     times = sizes(times or (repeats,))
     if len(times) < input._array.ndim:
-        raise ShapeError(
-            tr("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor; got "
-               "{} for a tensor of shape {}", list(times), input._array.shape),
-            "give a number for every dim, 1 for those that stay",
-        )  # fmt: skip
+        cause = tr("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor; got "
+                   "{} for a tensor of shape {}", list(times), input._array.shape)  # fmt: skip
+        raise ShapeError(cause, "give a number for every dim, 1 for those that stay")
     return apply(ops.Repeat, input, times=times)
 
 
@@ -82,11 +80,9 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Ten
         if repeats.size == 1:
             repeats = int(repeats.reshape(()))
         elif repeats.shape != input._array.shape[dim : dim + 1]:
-            raise ShapeError(
-                tr("repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}",
-                   repeats.size, dim, input._array.shape[dim]),
-                None,
-            )  # fmt: skip
+            cause = tr("repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}",
+                       repeats.size, dim, input._array.shape[dim])  # fmt: skip
+            raise ShapeError(cause, None)
     made = apply(ops.RepeatInterleave, input, times=repeats, axis=dim)
     if isinstance(repeats, int):
         keep((made,), input)

@@ -59,11 +59,9 @@ def not_empty(name: str, input, dim) -> None:
     if array.size:
         return
     if dim is None:
-        raise IndexOutOfRangeError(
-            tr("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-               "the 'dim' argument.", name),
-            tr("the tensor of shape {} has no values: an empty batch?", array.shape),
-        )  # fmt: skip
+        cause = tr("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+                   "the 'dim' argument.", name)  # fmt: skip
+        raise IndexOutOfRangeError(cause, tr("the tensor of shape {} has no values: an empty batch?", array.shape))
     for a in axes_of(dim, array.ndim) or ():
         if array.shape[a] == 0:
             raise IndexOutOfRangeError(tr("{}(): Expected reduction dim {} to have non-zero size.", name, a), None)
@@ -84,11 +82,9 @@ def _floats(name: str, op: type[Reduction]) -> Function:
         if dtype is not None:
             input = cast(input, dtypes.to_dtype(dtype))
         if input._array.dtype.kind in "iub":
-            raise DTypeError(
-                tr("{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
-                   name, input.dtype.word),
-                tr("x.float().{}(), or dtype=badak.float32", name),
-            )  # fmt: skip
+            cause = tr("{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+                       name, input.dtype.word)  # fmt: skip
+            raise DTypeError(cause, tr("x.float().{}(), or dtype=badak.float32", name))
         return reduced(op, input, dim, keepdim, axis, out)
 
     return function

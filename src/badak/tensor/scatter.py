@@ -88,11 +88,9 @@ def segment_reduce(
     shape = data._array.shape
     axis, last = axis_of(axis, len(shape)), cut.dim() - 1
     if cut.dtype.kind != "int" or axis != last or cut._array.shape[:-1] != shape[:axis]:
-        raise ShapeError(
-            tr("segment_reduce: expected integers of shape ({}), for data {} and axis {}; got {} of {}",
-               ", ".join(map(str, (*shape[:axis], "n"))), shape, axis, cut.dtype, cut._array.shape),
-            "lengths of one vector and axis=0",
-        )  # fmt: skip
+        cause = tr("segment_reduce: expected integers of shape ({}), for data {} and axis {}; got {} of {}",
+                   ", ".join(map(str, (*shape[:axis], "n"))), shape, axis, cut.dtype, cut._array.shape)  # fmt: skip
+        raise ShapeError(cause, "lengths of one vector and axis=0")
     lengths = cut.long() if lengths is not None else diff(cut.long())
     events.read(tr("segment_reduce: the lengths of segments"))
     if (lengths._array < 0).any():
@@ -185,12 +183,10 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     offset = 0 if storage_offset is None else int(storage_offset) - mine
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset - 1
     if offset + mine < 0 or (mine + last + 1) * x.itemsize > owner.nbytes:
-        raise IndexOutOfRangeError(
-            tr("setStorage: sizes {}, strides {}, storage offset {} requiring a storage size of "
-               "{} are out of bounds for storage of size {}", list(size), list(stride), offset + mine,
-               (mine + last + 1) * x.itemsize, owner.nbytes),
-            "sizes and strides whose last entry lies inside",
-        )  # fmt: skip
+        cause = tr("setStorage: sizes {}, strides {}, storage offset {} requiring a storage size of "
+                   "{} are out of bounds for storage of size {}", list(size), list(stride), offset + mine,
+                   (mine + last + 1) * x.itemsize, owner.nbytes)  # fmt: skip
+        raise IndexOutOfRangeError(cause, "sizes and strides whose last entry lies inside")
     if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
         raise ArgumentError("as_strided: the memory of this tensor lies in an order of its own", "x.contiguous()")
     return apply(ops.AsStrided, input, size=size, stride=stride, offset=offset)

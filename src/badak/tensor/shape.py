@@ -183,11 +183,9 @@ def unflatten(input, dim, sizes) -> Tensor:
         rest = -math.prod(sizes) or 1
         sizes = tuple(shape[dim] // rest if s == -1 else s for s in sizes)
     if math.prod(sizes) != shape[dim]:
-        raise ShapeError(
-            tr("unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor", list(sizes), dim,
-               shape[dim]),
-            "one size may be -1",
-        )  # fmt: skip
+        cause = tr("unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor", list(sizes),
+                   dim, shape[dim])  # fmt: skip
+        raise ShapeError(cause, "one size may be -1")
     return reshape(input, (*shape[:dim], *sizes, *shape[dim + 1 :]))
 
 
@@ -236,11 +234,9 @@ def permute(input, *order, dims=None) -> Tensor:
     ndim = input._array.ndim
     axes = tuple(d if 0 <= d < ndim else axis_of(d, ndim) for d in sizes(order or (dims,)))
     if len(axes) != ndim:
-        raise ShapeError(
-            tr("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-               "ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}", ndim, len(axes)),
-            "name every dim once",
-        )  # fmt: skip
+        cause = tr("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+                   "ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}", ndim, len(axes))  # fmt: skip
+        raise ShapeError(cause, "name every dim once")
     if len(set(axes)) != ndim:
         raise ArgumentError("permute(): duplicate dims are not allowed.", "name every dim once")
     return see(ops.Permute, input, axes=axes)
@@ -251,11 +247,9 @@ def movedim(input, source, destination) -> Tensor:
     ndim = input._array.ndim
     source, destination = ([d] if isinstance(d, int) else list(d) for d in (source, destination))
     if len(source) != len(destination):
-        raise ArgumentError(
-            tr("movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as "
-               "destination ({} dims)", source, destination),
-            "x.movedim((0, 1), (1, 2))",
-        )  # fmt: skip
+        cause = tr("movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as "
+                   "destination ({} dims)", source, destination)  # fmt: skip
+        raise ArgumentError(cause, "x.movedim((0, 1), (1, 2))")
     source, destination = ([axis_of(d, ndim) for d in ds] for ds in (source, destination))
     for name, dims in (("source", source), ("destination", destination)):
         if len({*dims}) != len(dims):
@@ -358,11 +352,9 @@ def expand(input, *size, implicit=False) -> Tensor:
         if n == -1 and i >= extra:
             n = old
         elif n != old and old != 1:
-            raise ShapeError(
-                tr("The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension "
-                   "{}.  Target sizes: {}.  Tensor sizes: {}", n, old, i, list(size), list(shape)),
-                "only dims of size 1 can be expanded; repeat() copies",
-            )  # fmt: skip
+            cause = tr("The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension "
+                       "{}.  Target sizes: {}.  Tensor sizes: {}", n, old, i, list(size), list(shape))  # fmt: skip
+            raise ShapeError(cause, "only dims of size 1 can be expanded; repeat() copies")
         if n < 0:
             raise ShapeError(tr("expand: a new dimension needs a size; got {} for a tensor of {}", list(size), shape), None)
         target.append(n)
@@ -423,11 +415,9 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
             cause = tr("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}", parts)
             raise ArgumentError(cause, tr("sizes that sum to {}", n))
         if sum(parts) != n:
-            raise ShapeError(
-                tr("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but "
-                   "got split_sizes={}", n, dim, parts),
-                tr("the sizes given sum to {}", sum(parts)),
-            )  # fmt: skip
+            cause = tr("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but "
+                       "got split_sizes={}", n, dim, parts)  # fmt: skip
+            raise ShapeError(cause, tr("the sizes given sum to {}", sum(parts)))
     return apply(ops.Split, tensor, sizes=tuple(parts), axis=dim)
 
 
@@ -484,11 +474,9 @@ def _split_at(where: Tensor) -> Any:
         cause = tr("tensor_split expected tensor_indices_or_sections to have dtype of long, but got {}", where.dtype.word)
         raise DTypeError(cause, "x.long()")
     if where._array.ndim > 1:
-        raise ShapeError(
-            tr("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
-               "tensor with {} dims", where._array.ndim),
-            None,
-        )  # fmt: skip
+        cause = tr("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
+                   "tensor with {} dims", where._array.ndim)  # fmt: skip
+        raise ShapeError(cause, None)
     return where.tolist()
 
 

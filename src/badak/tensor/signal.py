@@ -52,11 +52,9 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
         raise ShapeError(tr("stft: expected a 1D or 2D tensor; got shape {}", tuple(input.shape)), "x.flatten(0, -2)")
     if n_fft < 1 or hop < 1 or not 0 < length <= n_fft or (window is not None and tuple(window.shape) != (length,)):
         shape = None if window is None else tuple(window.shape)
-        raise ArgumentError(
-            tr("stft: expected n_fft > 0, hop_length > 0, 0 < win_length <= n_fft and a window of that length; got n_fft={}, "
-               "hop_length={}, win_length={}, window {}", n_fft, hop, length, shape),
-            "window=hann_window(win_length)",
-        )  # fmt: skip
+        cause = tr("stft: expected n_fft > 0, hop_length > 0, 0 < win_length <= n_fft and a window of that length; got n_fft={}, "
+                   "hop_length={}, win_length={}, window {}", n_fft, hop, length, shape)  # fmt: skip
+        raise ArgumentError(cause, "window=hann_window(win_length)")
     x = input.unsqueeze(0) if input.dim() == 1 else input
     if center:
         x = pad(x.unsqueeze(1), (n_fft // 2, n_fft // 2), pad_mode).squeeze(1)

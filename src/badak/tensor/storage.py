@@ -420,11 +420,9 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         steps = tuple(int(np.prod(shape[i + 1 :])) for i in range(len(shape))) if stride is None else tuple(stride)
         last = storage_offset + sum((n - 1) * step for n, step in zip(shape, steps)) if 0 not in shape else -1
         if last >= count or min((*shape, *steps, storage_offset), default=0) < 0:
-            raise IndexOutOfRangeError(
-                tr("setStorage: sizes {}, strides {}, storage offset {} are out of bounds for storage of size {}", list(shape),
-                   list(steps), storage_offset, memory.nbytes()),
-                "a part that lies inside",
-            )  # fmt: skip
+            cause = tr("setStorage: sizes {}, strides {}, storage offset {} are out of bounds for storage of size {}", list(shape),
+                       list(steps), storage_offset, memory.nbytes())  # fmt: skip
+            raise IndexOutOfRangeError(cause, "a part that lies inside")
         places = tuple(step * kind.itemsize for step in steps)
         array = (
             np.ndarray(shape, kind, memory._bytes, storage_offset * kind.itemsize, places)

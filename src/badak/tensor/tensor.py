@@ -166,11 +166,9 @@ class Tensor(Values):
             finally:
                 modes.grad = before
             if type(twin) is not type(self):
-                raise ArgumentTypeError(
-                    tr("The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
-                       "properly implement clone(); got {} of a {}", type(twin).__name__, type(self).__name__),
-                    "a clone in its __torch_dispatch__, or a __deepcopy__ of its own",
-                )  # fmt: skip
+                cause = tr("The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
+                           "properly implement clone(); got {} of a {}", type(twin).__name__, type(self).__name__)  # fmt: skip
+                raise ArgumentTypeError(cause, "a clone in its __torch_dispatch__, or a __deepcopy__ of its own")
         elif self._described is None:
             twin = Tensor._of(copied_with_others(self._array, memo), type(self))
         else:

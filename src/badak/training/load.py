@@ -103,11 +103,9 @@ def load_translator(folder: str | Path, precision: str = "float32") -> Translato
     model = Seq2Seq.from_pretrained(place, floats_of(precision))
     tokens = Tokenizer.load(place) if (place / TOKENIZER).is_file() and not (place / SOURCE).is_file() else MarianTokens.load(place)
     if len(tokens) > model.config.vocab_size:
-        raise ArgumentError(
-            tr("{}: {} tokens in {}, a model of {}", folder, len(tokens),
-               TOKENIZER if isinstance(tokens, Tokenizer) else VOCABULARY, model.config.vocab_size),
-            "the files that belong to the model",
-        )  # fmt: skip
+        cause = tr("{}: {} tokens in {}, a model of {}", folder, len(tokens),
+                   TOKENIZER if isinstance(tokens, Tokenizer) else VOCABULARY, model.config.vocab_size)  # fmt: skip
+        raise ArgumentError(cause, "the files that belong to the model")
     if isinstance(tokens, Tokenizer) and MARKS[2] not in tokens.ids:
         cause = tr("{}: has no {}, which ends a sentence", place / TOKENIZER, MARKS[2])
         raise ArgumentError(cause, "the files that belong to the model")

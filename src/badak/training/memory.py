@@ -32,12 +32,10 @@ def expect_memory(setup: Setup, copies: int = COPIES) -> None:
         )  # fmt: skip
     if there is not None and needed > there:
         model = setup.model
-        raise ArgumentError(
-            tr("a model of d_model={} and {} layers has {:,} parameters and needs "
-               "{}, weights, gradients and moments together; there are {}", model.d_model, layers_of(setup), weights_of(setup),
-               gigabytes(needed), gigabytes(there)),
-            "a smaller --d-model, fewer layers, or a smaller --feedforward-ratio",
-        )  # fmt: skip
+        cause = tr("a model of d_model={} and {} layers has {:,} parameters and needs "
+                   "{}, weights, gradients and moments together; there are {}", model.d_model, layers_of(setup), weights_of(setup),
+                   gigabytes(needed), gigabytes(there))  # fmt: skip
+        raise ArgumentError(cause, "a smaller --d-model, fewer layers, or a smaller --feedforward-ratio")
 
 
 def answers_of(setup: Setup) -> int:

@@ -73,11 +73,9 @@ def fake_quantize_per_channel_affine(
     if not 0 <= axis < input.dim():
         raise IndexOutOfRangeError(tr("`axis` must be between 0 and number of dimensions of input; got {}", axis), "axis=0")
     if scale.shape != (input.shape[axis],) or zero_point.shape != scale.shape:
-        raise ShapeError(
-            tr("dimensions of scale and zero-point are not consistent with input tensor: {} and {} for {} entries",
-               tuple(scale.shape), tuple(zero_point.shape), input.shape[axis]),
-            "one scale and one zero_point for each entry of the dim",
-        )  # fmt: skip
+        cause = tr("dimensions of scale and zero-point are not consistent with input tensor: {} and {} for {} entries",
+                   tuple(scale.shape), tuple(zero_point.shape), input.shape[axis])  # fmt: skip
+        raise ShapeError(cause, "one scale and one zero_point for each entry of the dim")
     along = [-1 if each == axis else 1 for each in range(input.dim())]
     return _of(input, scale.reshape(along), zero_point.reshape(along), quant_min, quant_max)
 

@@ -107,11 +107,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ArgumentTypeError(tr("Expected {} to be floating point or complex, got: {}", name, x.dtype), "x.float()")
     pairs = _expect(make_dual)
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
-        raise ShapeError(
-            tr("make_dual: expected a slope of {} {}; got {} {}", tuple(tensor.shape), tensor.dtype, tuple(tangent.shape),
-               tangent.dtype),
-            "torch.ones_like(x)",
-        )  # fmt: skip
+        cause = tr("make_dual: expected a slope of {} {}; got {} {}", tuple(tensor.shape), tensor.dtype, tuple(tangent.shape),
+                   tangent.dtype)  # fmt: skip
+        raise ShapeError(cause, "torch.ones_like(x)")
     leaf = _wrap_tensor_for_grad(tensor, None)
     seen = apply(Observe, leaf, observer=_same)[0]  # the same memory; no leaf and no view: it may be changed in place
     seen._version_counter = tensor._watch()

@@ -353,11 +353,9 @@ def _reparametrize_module(
 ) -> Iterator[None]:
     """A block in which the module has these tensors in place of its parameters and buffers of these names."""
     if not isinstance(module, Module) or not isinstance(parameters_and_buffers, dict):
-        raise ArgumentTypeError(
-            tr("functional_call: expected a module and a dict; got {} and {}", type(module).__name__,
-               type(parameters_and_buffers).__name__),
-            NAMES,
-        )  # fmt: skip
+        cause = tr("functional_call: expected a module and a dict; got {} and {}", type(module).__name__,
+                   type(parameters_and_buffers).__name__)  # fmt: skip
+        raise ArgumentTypeError(cause, NAMES)
     given = dict(parameters_and_buffers)
     own = {
         **dict(module.named_parameters(remove_duplicate=False)),

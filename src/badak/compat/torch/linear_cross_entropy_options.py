@@ -42,8 +42,6 @@ class LinearCrossEntropyOptions:
         if size is not None and not (isinstance(size, int) and size > 0):
             raise ArgumentError(tr("batch_chunk_size must be positive int or None, got {!r}", size), "batch_chunk_size=None")
         if self.acc_dtype not in (None, float16, bfloat16, float32, float64):
-            raise ArgumentError(
-                tr("acc_dtype must be one of (None, torch.float16, torch.bfloat16, torch.float32, torch.float64), got {!r}",
-                   self.acc_dtype),
-                "acc_dtype=None",
-            )  # fmt: skip
+            cause = tr("acc_dtype must be one of (None, torch.float16, torch.bfloat16, torch.float32, torch.float64), got {!r}",
+                       self.acc_dtype)  # fmt: skip
+            raise ArgumentError(cause, "acc_dtype=None")

@@ -92,11 +92,9 @@ def mean(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = 
     """The mean; NaN where nothing is left. As `sum`."""
     kind = dtype or input.dtype
     if not (kind.is_floating_point or kind.is_complex):
-        raise DTypeError(
-            tr("mean(): Could not infer output dtype. {} dtype must be either a floating point or complex dtype. Got: {}",
-               "Optional" if dtype else "Input", kind),
-            "dtype=torch.float32",
-        )  # fmt: skip
+        cause = tr("mean(): Could not infer output dtype. {} dtype must be either a floating point or complex dtype. Got: {}",
+                   "Optional" if dtype else "Input", kind)  # fmt: skip
+        raise DTypeError(cause, "dtype=torch.float32")
     return sum(input, dim, keepdim=keepdim, dtype=kind, mask=mask) / _count(input, dim, keepdim, mask)
 
 

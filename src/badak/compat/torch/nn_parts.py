@@ -81,17 +81,13 @@ def _mha_shape_check(
         raise ShapeError(cause, "query (L, N, E) or (L, E)")
     told = "For batched (3-D) `query`" if dims == 3 else "For unbatched (2-D) `query`"
     if key.dim() != dims or value.dim() != dims:
-        raise ShapeError(
-            tr("{}, expected `key` and `value` to be {}-D but found {}-D and {}-D tensors respectively", told, dims, key.dim(),
-               value.dim()),
-            "a batch for all three, or for none",
-        )  # fmt: skip
+        cause = tr("{}, expected `key` and `value` to be {}-D but found {}-D and {}-D tensors respectively", told, dims, key.dim(),
+                   value.dim())  # fmt: skip
+        raise ShapeError(cause, "a batch for all three, or for none")
     if key_padding_mask is not None and key_padding_mask.dim() != dims - 1:
-        raise ShapeError(
-            tr("{}, expected `key_padding_mask` to be `None` or {}-D but found {}-D tensor instead", told, dims - 1,
-               key_padding_mask.dim()),
-            "key_padding_mask (N, S), or (S,) without a batch",
-        )  # fmt: skip
+        cause = tr("{}, expected `key_padding_mask` to be `None` or {}-D but found {}-D tensor instead", told, dims - 1,
+                   key_padding_mask.dim())  # fmt: skip
+        raise ShapeError(cause, "key_padding_mask (N, S), or (S,) without a batch")
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
         cause = tr("{}, expected `attn_mask` to be `None`, 2-D or 3-D but found {}-D tensor instead", told, attn_mask.dim())
         raise ShapeError(cause, "attn_mask (L, S)")

@@ -60,11 +60,9 @@ class Operator:
         """The output, which must be new tensors: an input handed on would have two histories."""
         given = {id(x) for x in inside(inputs, Tensor)}
         if any(id(y) in given for y in inside(output, Tensor)):
-            raise ArgumentError(
-                tr("{} (with implementation in {}): The output of this custom operator "
-                   "must not also be an input to this custom operator", self._qualname, self._kernel().__module__),
-                "return x.clone()",
-            )  # fmt: skip
+            cause = tr("{} (with implementation in {}): The output of this custom operator "
+                       "must not also be an input to this custom operator", self._qualname, self._kernel().__module__)  # fmt: skip
+            raise ArgumentError(cause, "return x.clone()")
         return output
 
     def _recorded(self, args: tuple, kwargs: dict) -> Any:

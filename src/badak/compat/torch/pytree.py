@@ -144,11 +144,9 @@ def tree_unflatten(leaves: Iterable, treespec: TreeSpec) -> Any:
     """The tree of that shape with these leaves."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
-        raise ArgumentError(
-            tr("treespec.unflatten(leaves): `leaves` has length {} but the spec refers to a pytree that holds {} items ({}).",
-               len(leaves), treespec.num_leaves, treespec),
-            "as many leaves as tree_flatten gave",
-        )  # fmt: skip
+        cause = tr("treespec.unflatten(leaves): `leaves` has length {} but the spec refers to a pytree that holds {} items ({}).",
+                   len(leaves), treespec.num_leaves, treespec)  # fmt: skip
+        raise ArgumentError(cause, "as many leaves as tree_flatten gave")
     return _unflatten(iter(leaves), treespec)
 
 

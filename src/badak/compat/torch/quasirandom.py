@@ -92,11 +92,9 @@ class SobolEngine:
         """The next 2^m points; so many that all points so far are a power of 2."""
         total = self.num_generated + 2**m
         if total & (total - 1):
-            raise ArgumentError(
-                tr("The balance properties of Sobol' points require n to be a power of 2. {} points have been "
-                   "previously generated, then: n={}+2**{}={}", self.num_generated, self.num_generated, m, total),
-                f"engine.draw({2**m})",
-            )  # fmt: skip
+            cause = tr("The balance properties of Sobol' points require n to be a power of 2. {} points have been "
+                       "previously generated, then: n={}+2**{}={}", self.num_generated, self.num_generated, m, total)  # fmt: skip
+            raise ArgumentError(cause, f"engine.draw({2**m})")
         return self.draw(2**m, out, dtype)
 
     def __repr__(self) -> str:

@@ -249,11 +249,9 @@ def script(
     if not callable(obj):
         raise ArgumentTypeError(tr("jit.script: expected a module or a function; got {}", type(obj).__name__), "script(model)")
     if isinstance(obj, Module) and (lazy := [name for name, one in obj.named_parameters() if is_lazy(one)]):
-        raise StateError(
-            tr("jit.script: {} has uninitialized parameters {}. Did you forget to run a forward pass?", type(obj).__name__,
-               ", ".join(lazy)),
-            "model(x) first, on an example",
-        )  # fmt: skip
+        cause = tr("jit.script: {} has uninitialized parameters {}. Did you forget to run a forward pass?", type(obj).__name__,
+                   ", ".join(lazy))  # fmt: skip
+        raise StateError(cause, "model(x) first, on an example")
     made: Any = twin_of(obj, _class_of) if isinstance(obj, Module) else functools.update_wrapper(ScriptFunction(), obj)  # type: ignore[arg-type]
     if isinstance(example_inputs, dict):
         example_inputs = next((each for one, each in example_inputs.items() if one is obj), None)

@@ -163,11 +163,9 @@ def make_tensor(
     sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     kind = dtypes.to_dtype(dtype)
     if noncontiguous and memory_format is not None:
-        raise ArgumentError(
-            tr("The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got noncontiguous=True and "
-               "memory_format={}", memory_format),
-            "one of them",
-        )  # fmt: skip
+        cause = tr("The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got noncontiguous=True and "
+                   "memory_format={}", memory_format)  # fmt: skip
+        raise ArgumentError(cause, "one of them")
     whole = dtypes.CATEGORY[kind.kind] < 2
     if requires_grad and whole:
         cause = tr("`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={}", kind)
@@ -210,9 +208,7 @@ def _range(kind: dtypes.dtype, low: float | None, high: float | None) -> tuple[f
     if start > stop or (start == stop and kind.kind in ("bool", "int", "uint")):
         raise ArgumentError(tr("`low` must be less than `high`, but got {} >= {}", start, stop), "low=0, high=1")
     if stop < least or start >= most:
-        raise ArgumentError(
-            tr("The value interval specified by `low` and `high` is [{}, {}), but {} only supports [{}, {})", start, stop, kind,
-               least, most),
-            "leave low= and high= away",
-        )  # fmt: skip
+        cause = tr("The value interval specified by `low` and `high` is [{}, {}), but {} only supports [{}, {})", start, stop, kind,
+                   least, most)  # fmt: skip
+        raise ArgumentError(cause, "leave low= and high= away")
     return min(max(start, least), most), min(max(stop, least), most)

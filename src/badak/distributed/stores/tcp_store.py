@@ -83,11 +83,9 @@ class TCPStore(Store):
         end = time.monotonic() + self._timeout.total_seconds()
         while (here := self._ask("present")) < world_size:
             if time.monotonic() > end:
-                raise DistStoreError(
-                    tr("Timed out after {:g} seconds waiting for clients. {}/{} clients joined.", self._timeout.total_seconds(),
-                       here, world_size),
-                    "start the others, or wait_for_workers=False",
-                )  # fmt: skip
+                cause = tr("Timed out after {:g} seconds waiting for clients. {}/{} clients joined.", self._timeout.total_seconds(),
+                           here, world_size)  # fmt: skip
+                raise DistStoreError(cause, "start the others, or wait_for_workers=False")
             time.sleep(PAUSE)
 
     def _ask(self, command: str, *args: Any) -> Any:

@@ -75,8 +75,6 @@ def sparse_mm_backward(dy, dense, row, col):
 
 def _check(wrong, row, col, rows, columns):
     if wrong[0]:
-        raise IndexOutOfRangeError(
-            tr("sparse_mm: expected indices in 0 .. {} and 0 .. {}; got rows {} .. {}, columns {} .. {}", rows - 1, columns - 1,
-               row.min(), row.max(), col.min(), col.max()),
-            "indices that have not been changed in place since the sparse tensor was made",
-        )  # fmt: skip
+        cause = tr("sparse_mm: expected indices in 0 .. {} and 0 .. {}; got rows {} .. {}, columns {} .. {}", rows - 1, columns - 1,
+                   row.min(), row.max(), col.min(), col.max())  # fmt: skip
+        raise IndexOutOfRangeError(cause, "indices that have not been changed in place since the sparse tensor was made")

@@ -98,11 +98,9 @@ def _four_axes(q: Tensor, k: Tensor, v: Tensor, enable_gqa: bool):
         return q, k, v, leads[0]  # heads differ by design; the operation checks the rest
     if len(leads[0]) == 2 == len(leads[1]) and leads[0][0] == leads[1][0] and 1 not in (leads[0][1], leads[1][1]):
         if leads[0][1] != leads[1][1]:
-            raise ShapeError(
-                tr("attention: query has {} heads, key {} and value {}; got query={}, key={}, value={}", leads[0][1], leads[1][1],
-                   leads[2][1], tuple(q.shape), tuple(k.shape), tuple(v.shape)),
-                "enable_gqa=True, if each key head serves several query heads",
-            )  # fmt: skip
+            cause = tr("attention: query has {} heads, key {} and value {}; got query={}, key={}, value={}", leads[0][1],
+                       leads[1][1], leads[2][1], tuple(q.shape), tuple(k.shape), tuple(v.shape))  # fmt: skip
+            raise ShapeError(cause, "enable_gqa=True, if each key head serves several query heads")
     try:
         lead = tuple(broadcast_shapes(*leads))
     except ValueError:
@@ -222,11 +220,9 @@ def _static(given: Tensor | None, x: Tensor, heads: int) -> Tensor:
         return cut_heads(x, heads, False)
     B, D = x.shape[1], x.shape[-1] // heads
     if given.dim() != 3 or given.shape[0] != B * heads or given.shape[2] != D:
-        raise _DimError(
-            tr("expecting static_k and static_v of shape (batch heads, keys, head_dim) = ({}, S, {}), but got {}", B * heads, D,
-               tuple(given.shape)),
-            "k.reshape(batch * heads, S, head_dim)",
-        )  # fmt: skip
+        cause = tr("expecting static_k and static_v of shape (batch heads, keys, head_dim) = ({}, S, {}), but got {}", B * heads, D,
+                   tuple(given.shape))  # fmt: skip
+        raise _DimError(cause, "k.reshape(batch * heads, S, head_dim)")
     return given.reshape(B, heads, *given.shape[1:])
 
 

@@ -186,11 +186,9 @@ def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
     padding, extra = sizes(padding, axes, where, "padding"), sizes(output_padding, axes, where, "output_padding")
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation)):
-        raise ArgumentError(
-            tr("{}: output padding must be smaller than either stride or dilation, but got output_padding={}, "
-               "stride={}, dilation={}", where, extra, stride, dilation),
-            None,
-        )  # fmt: skip
+        cause = tr("{}: output padding must be smaller than either stride or dilation, but got output_padding={}, "
+                   "stride={}, dilation={}", where, extra, stride, dilation)  # fmt: skip
+        raise ArgumentError(cause, None)
     if not weight.shape[0]:
         cause = tr("{}: expected weight to be at least 1 at dimension 0, but got weight of size {}", where, tuple(weight.shape))
         raise ShapeError(cause, "a layer with in_channels >= 1")

@@ -23,11 +23,9 @@ def embedding_bag(
     if mode not in ("sum", "mean", "max"):
         raise ArgumentError(tr("embedding_bag: mode has to be one of sum, mean or max; got {!r}", mode), 'mode="mean"')
     if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != ids.shape):
-        raise ArgumentError(
-            tr("embedding_bag: per_sample_weights is only supported for mode='sum', and has input's shape; got mode={!r}, {}", mode,
-               tuple(per_sample_weights.shape)),
-            'mode="sum"',
-        )  # fmt: skip
+        cause = tr("embedding_bag: per_sample_weights is only supported for mode='sum', and has input's shape; got mode={!r}, {}",
+                   mode, tuple(per_sample_weights.shape))  # fmt: skip
+        raise ArgumentError(cause, 'mode="sum"')
     if ids.dim() not in (1, 2) or (offsets is None) != (ids.dim() == 2):
         cause = tr("embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {}", tuple(ids.shape))
         raise ArgumentError(cause, "ids.flatten(), offsets")

@@ -29,11 +29,9 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         cause = tr("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{}'", mode)
         raise ArgumentError(cause, "mode='bilinear'")
     if padding_mode not in PADDINGS:
-        raise ArgumentError(
-            tr("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{}'",
-               padding_mode),
-            "padding_mode='zeros'",
-        )  # fmt: skip
+        cause = tr("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{}'",
+                   padding_mode)  # fmt: skip
+        raise ArgumentError(cause, "padding_mode='zeros'")
     axes = _check(x, grid, mode)
     sizes, corners = x.shape[2:], bool(align_corners)
     places = [_unscaled(grid[..., axes - 1 - a], sizes[a], corners).flatten(1) for a in range(axes)]  # (N, L) for each axis
@@ -49,17 +47,13 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
     """The number of axes of the image."""
     axes = x.dim() - 2
     if axes not in (2, 3) or grid.dim() != x.dim():
-        raise ShapeError(
-            tr("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
-               "{} and grid with sizes {}", list(x.shape), list(grid.shape)),
-            "x (N, C, H, W) with grid (N, H_out, W_out, 2)",
-        )  # fmt: skip
+        cause = tr("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+                   "{} and grid with sizes {}", list(x.shape), list(grid.shape))  # fmt: skip
+        raise ShapeError(cause, "x (N, C, H, W) with grid (N, H_out, W_out, 2)")
     if grid.shape[0] != x.shape[0]:
-        raise ShapeError(
-            tr("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
-               "{} and grid with sizes {}", list(x.shape), list(grid.shape)),
-            "grid.expand(x.shape[0], -1, -1, -1)",
-        )  # fmt: skip
+        cause = tr("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+                   "{} and grid with sizes {}", list(x.shape), list(grid.shape))  # fmt: skip
+        raise ShapeError(cause, "grid.expand(x.shape[0], -1, -1, -1)")
     if grid.shape[-1] != axes:
         cause = tr(
             "grid_sampler(): expected grid to have size {} in last dimension, but got grid with sizes {}", axes, list(grid.shape)
@@ -69,11 +63,9 @@ def _check(x: Tensor, grid: Tensor, mode: str) -> int:
         cause = tr("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}", list(x.shape))
         raise ShapeError(cause, "at least one pixel: leave empty images out")
     if not x.is_floating_point() or x.dtype != grid.dtype:
-        raise DTypeError(
-            tr("grid_sampler(): expected input and grid to have same floating dtype, but input has {} and grid has {}", x.dtype,
-               grid.dtype),
-            "grid.to(x.dtype)",
-        )  # fmt: skip
+        cause = tr("grid_sampler(): expected input and grid to have same floating dtype, but input has {} and grid has {}", x.dtype,
+                   grid.dtype)  # fmt: skip
+        raise DTypeError(cause, "grid.to(x.dtype)")
     if axes == 3 and mode == "bicubic":
         raise NotSupportedError("grid_sampler(): bicubic interpolation only supports 4D input", "mode='bilinear'")
     return axes
@@ -174,11 +166,9 @@ def affine_grid(theta, size, align_corners=None) -> Tensor:
     if not theta.is_floating_point():
         raise DTypeError(tr("Expected theta to have floating point type, but got {}", theta.dtype), "theta.float()")
     if axes not in (2, 3) or tuple(theta.shape) != (size[0], axes, axes + 1):
-        raise ShapeError(
-            tr("affine_grid: Expected a batch of {}D affine matrices of shape Nx{}x{} for size {}. Got {}.", axes, axes, axes + 1,
-               tuple(size), tuple(theta.shape)),
-            "theta (N, 2, 3) with size (N, C, H, W)",
-        )  # fmt: skip
+        cause = tr("affine_grid: Expected a batch of {}D affine matrices of shape Nx{}x{} for size {}. Got {}.", axes, axes,
+                   axes + 1, tuple(size), tuple(theta.shape))  # fmt: skip
+        raise ShapeError(cause, "theta (N, 2, 3) with size (N, C, H, W)")
     if min(size) <= 0:
         cause = tr("affine_grid: Expected non-zero, positive output size. Got {}", list(size))
         raise ShapeError(cause, "size (N, C, H, W) or (N, C, D, H, W), each 1 or more")

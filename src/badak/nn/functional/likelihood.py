@@ -129,11 +129,9 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     _need_reduction(reduction, "multilabel_margin_loss")
     _need_classes(x)
     if target.shape != x.shape and not (target.dim() < 2 and x.dim() < 2 and target.numel() == x.numel() == 1):
-        raise ShapeError(
-            tr("multilabel_margin_loss: expected x (N, V) and target of the same shape; got {} and {}", tuple(x.shape),
-               tuple(target.shape)),
-            "labels first, then -1 up to V numbers",
-        )  # fmt: skip
+        cause = tr("multilabel_margin_loss: expected x (N, V) and target of the same shape; got {} and {}", tuple(x.shape),
+                   tuple(target.shape))  # fmt: skip
+        raise ShapeError(cause, "labels first, then -1 up to V numbers")
     shape = x.shape[:-1]
     x, target = x.reshape(-1, x.shape[-1] if x.dim() else 1), target.reshape(-1, x.shape[-1] if x.dim() else 1)
     counts = (target >= 0).to(x.dtype).cumprod(-1).detach()
@@ -169,11 +167,9 @@ def linear_cross_entropy(
     """
     x, w = tensor(input, "linear_cross_entropy"), tensor(linear_weight, "linear_cross_entropy", "linear_weight")
     if x.dim() == 1 and w.dim() > 2:
-        raise ShapeError(
-            tr("K-dimensional loss defined by linear_weight shape {} requires batched input, (N, "
-               "{}), got unbatched input with shape {}", tuple(w.shape), w.shape[-1], tuple(x.shape)),
-            "input[None] and target[None]",
-        )  # fmt: skip
+        cause = tr("K-dimensional loss defined by linear_weight shape {} requires batched input, (N, "
+                   "{}), got unbatched input with shape {}", tuple(w.shape), w.shape[-1], tuple(x.shape))  # fmt: skip
+        raise ShapeError(cause, "input[None] and target[None]")
     classes, *inner = w.shape[:-1]
     logits = linear(x, w.reshape(-1, w.shape[-1]), None if linear_bias is None else linear_bias.reshape(-1))
     logits = logits.reshape(*x.shape[:-1], classes, *inner) if inner else logits

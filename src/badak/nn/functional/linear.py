@@ -39,10 +39,8 @@ def bilinear(input1, input2, weight, bias=None) -> Tensor:
     """y[..., n] = x1 W[n] x2^T + b[n].   x1 (..., I), x2 (..., J), weight (N, I, J), bias (N,) -> (..., N)."""
     sizes = input1.shape[-1], input2.shape[-1]
     if weight.dim() != 3 or tuple(weight.shape[1:]) != sizes or input1.shape[:-1] != input2.shape[:-1]:
-        raise ShapeError(
-            tr("bilinear: expected x1 (..., I), x2 (..., J), weight (N, I, J); got x1={}, x2={}, weight={}", tuple(input1.shape),
-               tuple(input2.shape), tuple(weight.shape)),
-            tr("a weight of shape (N, {}, {})", sizes[0], sizes[1]),
-        )  # fmt: skip
+        cause = tr("bilinear: expected x1 (..., I), x2 (..., J), weight (N, I, J); got x1={}, x2={}, weight={}",
+                   tuple(input1.shape), tuple(input2.shape), tuple(weight.shape))  # fmt: skip
+        raise ShapeError(cause, tr("a weight of shape (N, {}, {})", sizes[0], sizes[1]))
     y = einsum("...i,nij,...j->...n", input1, weight, input2)
     return y if bias is None else y + bias

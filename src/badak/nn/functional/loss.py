@@ -358,12 +358,10 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     )
     if y.dim() > 1 or x1.dim() != y.dim() + 1 or x2.dim() != x1.dim():
         wanted = tr("{}D target tensor expects {}D input tensors", y.dim(), y.dim() + 1)
-        raise ShapeError(
-            tr("cosine_embedding_loss: {}; got target {} and inputs {}, {}",
-               wanted if y.dim() < 2 else tr("0D or 1D target tensor expected"), tuple(y.shape), tuple(x1.shape),
-               tuple(x2.shape)),
-            "inputs (N, D) with target (N,), or (D,) with ()",
-        )  # fmt: skip
+        cause = tr("cosine_embedding_loss: {}; got target {} and inputs {}, {}",
+                   wanted if y.dim() < 2 else tr("0D or 1D target tensor expected"), tuple(y.shape), tuple(x1.shape),
+                   tuple(x2.shape))  # fmt: skip
+        raise ShapeError(cause, "inputs (N, D) with target (N,), or (D,) with ()")
     size1, size2 = (input1 * input1).sum(-1) + 1e-12, (input2 * input2).sum(-1) + 1e-12
     cos = (input1 * input2).sum(-1) / (size1 * size2).sqrt()
     loss = where(target == 1, 1.0 - cos, 0.0) + where(target == -1, (cos - margin).clamp(min=0.0), 0.0)

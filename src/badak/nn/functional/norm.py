@@ -84,11 +84,9 @@ def _axes(where: str, x: Tensor, normalized_shape) -> int:
     if type(wanted) is not tuple:
         wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
     if not wanted or x._array.shape[-len(wanted) :] != wanted:
-        raise ShapeError(
-            tr("{}: Given normalized_shape={}, expected input with shape [*{}], but got input of size {}", where, list(wanted),
-               "".join(f", {n}" for n in wanted), list(x.shape)),
-            f"normalized_shape={tuple(x.shape[-len(wanted) :])}" if wanted else "at least one axis",
-        )  # fmt: skip
+        cause = tr("{}: Given normalized_shape={}, expected input with shape [*{}], but got input of size {}", where, list(wanted),
+                   "".join(f", {n}" for n in wanted), list(x.shape))  # fmt: skip
+        raise ShapeError(cause, f"normalized_shape={tuple(x.shape[-len(wanted) :])}" if wanted else "at least one axis")
     return len(wanted)
 
 
@@ -112,11 +110,9 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
     if operator.index(num_groups) <= 0:
         raise ArgumentError(tr("group_norm: Expected num groups to be greater than 0, got {}", num_groups), "an integer above 0")
     if x.dim() < 2 or x.shape[1] % num_groups:
-        raise ShapeError(
-            tr("group_norm: Expected number of channels in input to be divisible by num_groups; got input={}, num_groups={}",
-               tuple(x.shape), num_groups),
-            "num_groups that divides the size of dim 1",
-        )  # fmt: skip
+        cause = tr("group_norm: Expected number of channels in input to be divisible by num_groups; got input={}, num_groups={}",
+                   tuple(x.shape), num_groups)  # fmt: skip
+        raise ShapeError(cause, "num_groups that divides the size of dim 1")
     if x.numel() == num_groups:
         cause = tr("Expected more than 1 value per channel when training, got input size {}", list(x.shape))
         raise ArgumentError(cause, "fewer groups, or a larger input")

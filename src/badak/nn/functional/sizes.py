@@ -34,8 +34,6 @@ def with_batch(x: Tensor, axes: int, where: str) -> tuple[Tensor, bool]:
         return x, True
     if x.dim() == axes + 1:
         return x.unsqueeze(0), False
-    raise ShapeError(
-        tr("{}: Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", where, axes + 1, axes + 2, where,
-           list(x.shape)),
-        f"(N, C, {', '.join('LHDW'[:axes] if axes == 1 else 'DHW'[-axes:])})",
-    )  # fmt: skip
+    cause = tr("{}: Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", where, axes + 1, axes + 2,
+               where, list(x.shape))  # fmt: skip
+    raise ShapeError(cause, f"(N, C, {', '.join('LHDW'[:axes] if axes == 1 else 'DHW'[-axes:])})")

@@ -56,18 +56,14 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Te
     stride = sizes(stride, 2, "fold", "stride")
     out = _blocks("fold", size, kernel, stride, padding, dilation)
     if x.shape[1] % math.prod(kernel):
-        raise ShapeError(
-            tr("fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input {} and "
-               "kernel_size={}", tuple(x.shape), kernel),
-            "the arguments that unfold was given",
-        )  # fmt: skip
+        cause = tr("fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input {} and "
+                   "kernel_size={}", tuple(x.shape), kernel)  # fmt: skip
+        raise ShapeError(cause, "the arguments that unfold was given")
     if x.shape[2] != math.prod(out):
-        raise ShapeError(
-            tr("fold: expected input's size at dimension 2 to match the calculated number of sliding blocks {} = {}, for "
-               "output_size={} and kernel_size={}; got input {}", " * ".join(map(str, out)), math.prod(out), size, kernel,
-               tuple(x.shape)),
-            "the arguments that unfold was given",
-        )  # fmt: skip
+        cause = tr("fold: expected input's size at dimension 2 to match the calculated number of sliding blocks {} = {}, for "
+                   "output_size={} and kernel_size={}; got input {}", " * ".join(map(str, out)), math.prod(out), size, kernel,
+                   tuple(x.shape))  # fmt: skip
+        raise ShapeError(cause, "the arguments that unfold was given")
     cols = x.reshape(x.shape[0], x.shape[1] // math.prod(kernel), *kernel, *out)
     y = apply(Fold, cols, size=size, stride=stride, padding=padding, dilation=dilation)
     return y if batched else y.squeeze(0)
@@ -78,11 +74,9 @@ def pixel_shuffle(input, upscale_factor) -> Tensor:
     x, r = tensor(input, "pixel_shuffle"), int(upscale_factor)
     *lead, C, H, W = x.shape
     if C % (r * r):
-        raise ShapeError(
-            tr("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
-               "input.size(-3)={} is not divisible by {}", C, r * r),
-            None,
-        )  # fmt: skip
+        cause = tr("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+                   "input.size(-3)={} is not divisible by {}", C, r * r)  # fmt: skip
+        raise ShapeError(cause, None)
     y = x.reshape(math.prod(lead), C // (r * r), r, r, H, W).permute(0, 1, 4, 2, 5, 3)
     return as_images(y.reshape(*lead, C // (r * r), H * r, W * r).contiguous(), x)
 
@@ -92,11 +86,9 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
     x, r = tensor(input, "pixel_unshuffle"), int(downscale_factor)
     *lead, C, H, W = x.shape
     if H % r or W % r:
-        raise ShapeError(
-            tr("pixel_unshuffle expects height and width to be divisible by downscale_factor, but got input {} and "
-               "downscale_factor {}", tuple(x.shape), r),
-            None,
-        )  # fmt: skip
+        cause = tr("pixel_unshuffle expects height and width to be divisible by downscale_factor, but got input {} and "
+                   "downscale_factor {}", tuple(x.shape), r)  # fmt: skip
+        raise ShapeError(cause, None)
     y = x.reshape(math.prod(lead), C, H // r, r, W // r, r).permute(0, 1, 3, 5, 2, 4)
     return as_images(y.reshape(*lead, C * r * r, H // r, W // r).contiguous(), x)
 
@@ -116,11 +108,9 @@ def interpolate(
     axes = x.dim() - 2
     in_bytes = x.dtype == uint8 and mode in ("bilinear", "bicubic")
     if antialias and not (mode in ("bilinear", "bicubic") and axes == 2 and (x.is_floating_point() or in_bytes)):
-        raise ArgumentError(
-            tr("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input; got "
-               "mode={!r} and {}-D of {}", mode, x.dim(), x.dtype),
-            "mode='bilinear' and x.float() of shape (N, C, H, W)",
-        )  # fmt: skip
+        cause = tr("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input; got "
+                   "mode={!r} and {}-D of {}", mode, x.dim(), x.dtype)  # fmt: skip
+        raise ArgumentError(cause, "mode='bilinear' and x.float() of shape (N, C, H, W)")
     if mode not in ("nearest", "nearest-exact", "area", {1: "linear", 2: "bilinear", 3: "trilinear"}.get(axes), "bicubic") or (
         mode == "bicubic" and axes != 2
     ):
@@ -133,11 +123,9 @@ def interpolate(
         )
     sizes_out, scales = _sizes_and_scales(x, size, scale_factor, recompute_scale_factor, axes)
     if min((*x.shape[2:], *sizes_out)) <= 0:
-        raise ShapeError(
-            tr("interpolate: Input and output sizes should be greater than 0, but got input {} and output {}", list(x.shape[2:]),
-               list(sizes_out)),
-            "size=(H, W), or a larger scale_factor",
-        )  # fmt: skip
+        cause = tr("interpolate: Input and output sizes should be greater than 0, but got input {} and output {}",
+                   list(x.shape[2:]), list(sizes_out))  # fmt: skip
+        raise ShapeError(cause, "size=(H, W), or a larger scale_factor")
     if mode == "area":
         return adaptive_mean(x, sizes_out, axes, "interpolate")
     if antialias or in_bytes:

@@ -80,11 +80,9 @@ def pad_packed_sequence(
     T = len(sequence.batch_sizes)
     if total_length is not None:
         if total_length < T:
-            raise ArgumentError(
-                tr("Expected total_length to be at least the length of the longest sequence in input, but got "
-                   "total_length={} and max sequence length being {}", total_length, T),
-                None,
-            )  # fmt: skip
+            cause = tr("Expected total_length to be at least the length of the longest sequence in input, but got "
+                       "total_length={} and max sequence length being {}", total_length, T)  # fmt: skip
+            raise ArgumentError(cause, None)
         T = total_length
     padded = unpacked(sequence.data, sequence.batch_sizes._array, T, padding_value)
     padded = padded.transpose(0, 1) if batch_first else padded

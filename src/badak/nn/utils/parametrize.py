@@ -71,11 +71,9 @@ class ParametrizationList(ModuleList):
                 )
             parts = [found] if isinstance(found, Tensor) else list(found)
             if len(parts) != self.ntensors:
-                raise ArgumentError(
-                    tr("'right_inverse' must return a sequence of tensors of length {}. Got a sequence of length {}.",
-                       self.ntensors, len(parts)),
-                    "as many tensors as forward takes",
-                )  # fmt: skip
+                cause = tr("'right_inverse' must return a sequence of tensors of length {}. Got a sequence of length {}.",
+                           self.ntensors, len(parts))  # fmt: skip
+                raise ArgumentError(cause, "as many tensors as forward takes")
             for name, part in zip(self._names(), parts):
                 here = getattr(self, name)
                 if not isinstance(part, Tensor):
@@ -123,11 +121,9 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
         module.parametrizations[tensor_name].unsafe |= unsafe
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
-        raise ArgumentError(
-            tr("Module {} does not have a parameter, a buffer, or a parametrized element with name {}", type(module).__name__,
-               tensor_name),
-            tr("one of {}", [*module._parameters, *module._buffers]),
-        )  # fmt: skip
+        cause = tr("Module {} does not have a parameter, a buffer, or a parametrized element with name {}", type(module).__name__,
+                   tensor_name)  # fmt: skip
+        raise ArgumentError(cause, tr("one of {}", [*module._parameters, *module._buffers]))
     original = getattr(module, tensor_name)
     if original is None:
         raise ArgumentTypeError(tr("{} is None and cannot be parametrized", tensor_name), "a parameter that is there")

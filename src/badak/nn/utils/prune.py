@@ -105,11 +105,9 @@ class PruningContainer(BasePruningMethod):
         if not isinstance(method, BasePruningMethod) and method is not None:
             raise ArgumentTypeError(tr("{} is not a BasePruningMethod subclass", type(method)), "L1Unstructured(amount=0.3)")
         if method is not None and method._tensor_name != self._tensor_name:
-            raise ArgumentError(
-                tr("Can only add pruning methods acting on the parameter named '{}' to PruningContainer {}. Found '{}'",
-                   self._tensor_name, self, method._tensor_name),
-                f"_tensor_name = '{self._tensor_name}'",
-            )  # fmt: skip
+            cause = tr("Can only add pruning methods acting on the parameter named '{}' to PruningContainer {}. Found '{}'",
+                       self._tensor_name, self, method._tensor_name)  # fmt: skip
+            raise ArgumentError(cause, f"_tensor_name = '{self._tensor_name}'")
         self._pruning_methods += (method,)
 
     def __len__(self) -> int:
@@ -208,11 +206,9 @@ class _Channels(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if t.dim() <= 1:
-            raise ArgumentError(
-                tr("Structured pruning can only be applied to a multidimensional tensor. Found tensor of shape {} with {} dims",
-                   tuple(t.shape), t.dim()),
-                "l1_unstructured",
-            )  # fmt: skip
+            cause = tr("Structured pruning can only be applied to a multidimensional tensor. Found tensor of shape {} with {} dims",
+                       tuple(t.shape), t.dim())  # fmt: skip
+            raise ArgumentError(cause, "l1_unstructured")
         if not -t.dim() <= self.dim < t.dim():
             raise ArgumentError(tr("Invalid index {} for tensor of size {}", self.dim, tuple(t.shape)), "dim=0")
         count = t.shape[self.dim]
@@ -329,11 +325,9 @@ def global_unstructured(
     method._tensor_name = "temp"
     container.add_pruning_method(method)
     if method.PRUNING_TYPE != "unstructured":
-        raise ArgumentTypeError(
-            tr('Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method {} of type {}', pruning_method,
-               method.PRUNING_TYPE),
-            "L1Unstructured",
-        )  # fmt: skip
+        cause = tr('Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method {} of type {}',
+                   pruning_method, method.PRUNING_TYPE)  # fmt: skip
+        raise ArgumentTypeError(cause, "L1Unstructured")
     whole = container.compute_mask(concat([x.reshape(-1) for x in relevant]), concat([mask.reshape(-1) for mask in masks]))
     sizes = [getattr(module, name).numel() for module, name in pairs]
     for (module, name), part in zip(pairs, whole.split(sizes)):

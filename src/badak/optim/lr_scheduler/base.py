@@ -47,11 +47,9 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
-                raise InitialRateError(
-                    tr("param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with last_epoch={}", at,
-                       last_epoch),
-                    "load the optimizer's state first, or leave last_epoch out to begin again",
-                )  # fmt: skip
+                cause = tr("param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with last_epoch={}", at,
+                           last_epoch)  # fmt: skip
+                raise InitialRateError(cause, "load the optimizer's state first, or leave last_epoch out to begin again")
         self.base_lrs = values_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._initial_step()

@@ -66,11 +66,9 @@ class SequentialLR(_OfSchedules):
         for milestone in milestones:
             check_count(self, "milestone", milestone)
         if len(milestones) != len(schedulers) - 1:
-            raise ArgumentError(
-                tr("SequentialLR expects one milestone fewer than schedulers; got {} schedulers and {} milestones", len(schedulers),
-                   len(milestones)),
-                tr("{} milestones", len(schedulers) - 1),
-            )  # fmt: skip
+            cause = tr("SequentialLR expects one milestone fewer than schedulers; got {} schedulers and {} milestones",
+                       len(schedulers), len(milestones))  # fmt: skip
+            raise ArgumentError(cause, tr("{} milestones", len(schedulers) - 1))
         self._schedulers, self._milestones = schedulers, milestones
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer

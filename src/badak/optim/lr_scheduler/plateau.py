@@ -110,11 +110,9 @@ class ReduceLROnPlateau(LRScheduler):
         count = len(self.optimizer.param_groups)
         if len(self.min_lrs) != count:
             if self.default_min_lr is None:
-                raise ArgumentError(
-                    tr("ReduceLROnPlateau: The number of param groups in the `optimizer` ({}) differs from when it was "
-                       "initialized ({})", count, len(self.min_lrs)),
-                    "set scheduler.min_lrs to one for each group",
-                )  # fmt: skip
+                cause = tr("ReduceLROnPlateau: The number of param groups in the `optimizer` ({}) differs from when it was "
+                           "initialized ({})", count, len(self.min_lrs))  # fmt: skip
+                raise ArgumentError(cause, "set scheduler.min_lrs to one for each group")
             self.min_lrs = [self.default_min_lr] * count
         lrs = []
         for group, low in zip(self.optimizer.param_groups, self.min_lrs):

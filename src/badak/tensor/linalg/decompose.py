@@ -65,11 +65,9 @@ def solve(A, B, *, left=True, out=None) -> Tensor:  # noqa: N803
     """X with A X = B, or X A = B where left=False; B (..., n, k), or (..., n) as a vector for each matrix."""
     vector = B._array.ndim == 1 or B._array.shape == A._array.shape[:-1]
     if vector and not left:
-        raise ShapeError(
-            tr("linalg.solve: Incompatible shapes of A and B for the equation XA = B ({} and {})",
-               "x".join(map(str, A._array.shape)), "x".join(map(str, B._array.shape))),
-            "B.unsqueeze(-2)",
-        )  # fmt: skip
+        cause = tr("linalg.solve: Incompatible shapes of A and B for the equation XA = B ({} and {})",
+                   "x".join(map(str, A._array.shape)), "x".join(map(str, B._array.shape)))  # fmt: skip
+        raise ShapeError(cause, "B.unsqueeze(-2)")
     X = _solved(A, unsqueeze(B, -1) if vector else B, left)  # noqa: N806
     return into(out, squeeze(X, -1) if vector else X)
 
@@ -108,11 +106,9 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
     if b.ndim < 1:
         raise ShapeError("torch.linalg.lstsq: other must have at least 1 dimension.", "B.reshape(1)")
     if a.dtype != b.dtype:
-        raise DTypeError(
-            tr("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
-               "{} and other's dtype {}", input.dtype.word, B.dtype.word),
-            "B.to(input.dtype)",
-        )  # fmt: skip
+        cause = tr("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+                   "{} and other's dtype {}", input.dtype.word, B.dtype.word)  # fmt: skip
+        raise DTypeError(cause, "B.to(input.dtype)")
     vector = B._array.ndim == input._array.ndim - 1 and B._array.shape == input._array.shape[:-1]
     columns = unsqueeze(B, -1) if vector else B
     if columns._array.ndim < 2 or columns._array.shape[-2] != a.shape[-2]:

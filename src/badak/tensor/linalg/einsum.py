@@ -28,11 +28,9 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
                 a, b = (a, b.sum(j, True)) if a._array.shape[i] == 1 else (a.sum(i, True), b)
                 tb[j] = ta[i]
                 continue
-            raise ShapeError(
-                tr("contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}",
-                   a._array.shape[i], i, b._array.shape[j], j),
-                None,
-            )  # fmt: skip
+            cause = tr("contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}",
+                       a._array.shape[i], i, b._array.shape[j], j)  # fmt: skip
+            raise ShapeError(cause, None)
         tb[j] = ta[i]
     ty = [c for i, c in enumerate(ta) if i not in over_a] + [c for j, c in enumerate(tb) if j not in over_b]
     if a.dtype is not b.dtype:
@@ -72,11 +70,9 @@ def einsum(equation, *operands) -> Tensor:
             if size.get(c, 1) == 1:
                 size[c] = n
             elif n not in (1, size[c]):
-                raise ShapeError(
-                    tr("einsum(): operands do not broadcast: subscript {} has size {} and {} in {!r} with shapes {}", _show(c),
-                       size[c], n, equation, ", ".join(str(o._array.shape) for o in operands)),
-                    "one letter, one size",
-                )  # fmt: skip
+                cause = tr("einsum(): operands do not broadcast: subscript {} has size {} and {} in {!r} with shapes {}", _show(c),
+                           size[c], n, equation, ", ".join(str(o._array.shape) for o in operands))  # fmt: skip
+                raise ShapeError(cause, "one letter, one size")
     terms = [_plain(letters, x, size) for letters, x in zip(inputs, operands)]
     (letters, y), rest = terms[0], terms[1:]
     if not rest:

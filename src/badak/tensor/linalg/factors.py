@@ -47,12 +47,10 @@ def _first(zero) -> np.ndarray:
 def _raise_zero(name: str, info) -> None:
     if info.any():
         at = info[info != 0][0]
-        raise LinAlgError(
-            tr("{}: U[{},{}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
-               "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)", name, at,
-               at),
-            "A + eps I with a small eps",
-        )  # fmt: skip
+        cause = tr("{}: U[{},{}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+                   "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)", name, at,
+                   at)  # fmt: skip
+        raise LinAlgError(cause, "A + eps I with a small eps")
 
 
 def lu_factor(A, *, pivot=True, out=None):  # noqa: N803
@@ -98,11 +96,9 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
         cause = tr("linalg.lu_solve: pivots should be a Tensor of int32; got {}", pivots.dtype)
         raise DTypeError(cause, "both as lu_factor gave them")
     if pivots.shape != LU.shape[:-1]:
-        raise ShapeError(
-            tr("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix; got {} for {}",
-               tuple(pivots.shape), tuple(LU.shape)),
-            "both as lu_factor gave them",
-        )  # fmt: skip
+        cause = tr("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix; got {} for {}",
+                   tuple(pivots.shape), tuple(LU.shape))  # fmt: skip
+        raise ShapeError(cause, "both as lu_factor gave them")
     if not left:
         return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH.contiguous())
     P, one = _permutation(LU, pivots), {"upper": False, "unitriangular": True}  # noqa: N806

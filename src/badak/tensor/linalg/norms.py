@@ -22,11 +22,9 @@ def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=No
         empty = [] if dim is None else [d for d in ([dim] if isinstance(dim, int) else dim) if not x.size(d)]
         if dim is None or empty:
             where = tr("an empty tensor") if dim is None else tr("the dimension {} because this dimension is empty and", empty[0])
-            raise IndexOutOfRangeError(
-                tr("linalg.vector_norm cannot compute the {} norm on {} {}the operation does not have an identity", ord, where,
-                   tr("because ") if dim is None else ""),
-                "ord=2",
-            )  # fmt: skip
+            cause = tr("linalg.vector_norm cannot compute the {} norm on {} {}the operation does not have an identity", ord, where,
+                       tr("because ") if dim is None else "")  # fmt: skip
+            raise IndexOutOfRangeError(cause, "ord=2")
     return reduce.norm(x, float(ord), dim, keepdim, out, dtype)
 
 

@@ -141,11 +141,9 @@ def dot(input, tensor, *, out=None) -> Tensor:
     if a.dtype != b.dtype:
         raise DTypeError(unlike_factors(a, b), None)
     if a.shape != b.shape:
-        raise ShapeError(
-            tr("inconsistent tensor size, expected tensor {} and src {} to have the same number of "
-               "elements, but got {} and {} elements respectively", list(a.shape), list(b.shape), a.size, b.size),
-            None,
-        )  # fmt: skip
+        cause = tr("inconsistent tensor size, expected tensor {} and src {} to have the same number of "
+                   "elements, but got {} and {} elements respectively", list(a.shape), list(b.shape), a.size, b.size)  # fmt: skip
+        raise ShapeError(cause, None)
     return matmul(input, tensor, out=out)
 
 

@@ -31,11 +31,9 @@ def _reflections(a: Tensor, tau: Tensor, name: str):
     """(v, tau) of each reflection, v (..., m, 1)."""
     m, k = a.shape[-2], tau.shape[-1]
     if k > a.shape[-1] or a.shape[:-2] != tau.shape[:-1] or m < a.shape[-1] and name == "linalg.householder_product":
-        raise ShapeError(
-            tr("{}: input (..., m, n) must have m >= n and n >= the size of tau (..., k); got {} and {}", name, tuple(a.shape),
-               tuple(tau.shape)),
-            "both as geqrf gave them",
-        )  # fmt: skip
+        cause = tr("{}: input (..., m, n) must have m >= n and n >= the size of tau (..., k); got {} and {}", name, tuple(a.shape),
+                   tuple(tau.shape))  # fmt: skip
+        raise ShapeError(cause, "both as geqrf gave them")
     v = tril(a[..., :k], -1) + Tensor._of(np.eye(m, k, dtype=a._array.dtype))
     return [(v[..., i : i + 1], tau[..., i, None, None]) for i in range(k)]
 

@@ -19,11 +19,9 @@ def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
         A = movedim(A, tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))  # noqa: N806
     rest = A.shape[B.dim() :]
     if math.prod(rest) != B.numel():
-        raise ShapeError(
-            tr("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
-               "got {} != {}", math.prod(rest), B.numel()),
-            "A with as many numbers along its last dims as B has",
-        )  # fmt: skip
+        cause = tr("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+                   "got {} != {}", math.prod(rest), B.numel())  # fmt: skip
+        raise ShapeError(cause, "A with as many numbers along its last dims as B has")
     X = decompose.solve(A.reshape(B.numel(), B.numel()), B.reshape(-1))  # noqa: N806
     return into(out, X.reshape(*rest))
 
@@ -34,11 +32,9 @@ def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
         raise ArgumentError(tr("Expected a strictly positive integer for 'ind', but got {}", ind), "ind=2")
     first, last = A.shape[:ind], A.shape[ind:]
     if math.prod(first) != math.prod(last):
-        raise ShapeError(
-            tr("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {} != {}",
-               math.prod(last), math.prod(first)),
-            "A.reshape so that the first `ind` dims hold as many numbers as the others",
-        )  # fmt: skip
+        cause = tr("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {} != {}",
+                   math.prod(last), math.prod(first))  # fmt: skip
+        raise ShapeError(cause, "A.reshape so that the first `ind` dims hold as many numbers as the others")
     return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first))
 
 

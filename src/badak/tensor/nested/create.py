@@ -95,11 +95,9 @@ def _joined(where: str, examples: list[Tensor], dtype: Any, layout: Any) -> Nest
     sizes = np.array([each.shape for each in examples])
     differ = np.flatnonzero((sizes != sizes[0]).any(0))
     if len(differ) > 1:
-        raise NotSupportedError(
-            tr("Cannot represent given tensor list as a nested tensor with the jagged layout: "
-               "dims {} of the examples differ in size", differ.tolist()),
-            _ONE_RAGGED,
-        )  # fmt: skip
+        cause = tr("Cannot represent given tensor list as a nested tensor with the jagged layout: "
+                   "dims {} of the examples differ in size", differ.tolist())  # fmt: skip
+        raise NotSupportedError(cause, _ONE_RAGGED)
     at = int(differ[0]) if len(differ) else 0
     offsets = _offsets_of(sizes[:, at])
     values = cat(examples, at)

@@ -88,11 +88,9 @@ def _single(x: Any) -> Any:
 
 def _same_size(name: str, a: Tensor, b: Tensor) -> None:
     if a.shape != b.shape:
-        raise ShapeError(
-            tr("{}: expected sizes of 'self' and 'other' to match where one is sparse; got {} and {}", name, tuple(a.shape),
-               tuple(b.shape)),
-            "tensors of one shape",
-        )  # fmt: skip
+        cause = tr("{}: expected sizes of 'self' and 'other' to match where one is sparse; got {} and {}", name, tuple(a.shape),
+                   tuple(b.shape))  # fmt: skip
+        raise ShapeError(cause, "tensors of one shape")
 
 
 def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Tensor:

@@ -59,11 +59,9 @@ def sparse_coo_tensor(
         if filled.ndim == 0 and place.ndim == 2:
             filled = filled.expand(place.shape[1])
         if place.ndim != 2 or place.shape[1] != filled.shape[0]:
-            raise ShapeError(
-                tr("sparse_coo_tensor: expected indices (dims, count) and values (count, ...); got {} and {}", tuple(place.shape),
-                   tuple(filled.shape)),
-                "one column of indices for each value",
-            )  # fmt: skip
+            cause = tr("sparse_coo_tensor: expected indices (dims, count) and values (count, ...); got {} and {}",
+                       tuple(place.shape), tuple(filled.shape))  # fmt: skip
+            raise ShapeError(cause, "one column of indices for each value")
         shape = _fitting(place._array, filled, size)
     tidy = filled.shape[0] < 2 or bool(is_coalesced and _tidy(place._array, shape))
     made: Any = _wanted(coo(place, filled, shape, tidy), filled, requires_grad)
@@ -333,12 +331,10 @@ def _fitting(place: np.ndarray, filled: Tensor, size: Any) -> tuple[int, ...]:
     most = (place.max(1) + 1).tolist() if place.shape[1] else [0] * len(place)
     shape = _size("sparse_coo_tensor", (*most, *filled.shape[1:]) if size is None else size)
     if len(shape) != len(most) + filled.ndim - 1 or shape[len(most) :] != tuple(filled.shape[1:]):
-        raise ShapeError(
-            tr("sparse_coo_tensor: number of dimensions must be sparse_dim ({}) + dense_dim ({}), the last "
-               "ones as those of the values {}; got size={}", len(most), filled.ndim - 1, tuple(filled.shape),
-               list(shape)),
-            "size=(sparse sizes, dense sizes)",
-        )  # fmt: skip
+        cause = tr("sparse_coo_tensor: number of dimensions must be sparse_dim ({}) + dense_dim ({}), the last "
+                   "ones as those of the values {}; got size={}", len(most), filled.ndim - 1, tuple(filled.shape),
+                   list(shape))  # fmt: skip
+        raise ShapeError(cause, "size=(sparse sizes, dense sizes)")
     for dim, (low, high, n) in enumerate(zip(least, most, shape)):
         if low < 0:
             raise IndexOutOfRangeError(tr("sparse_coo_tensor: found negative index {} for dim {}", low, dim), "indices from 0")
@@ -381,18 +377,14 @@ def _by_lines(where: str, layout: Any, starts: Any, places: Any, values: Any, si
     shape = _size(where, inferred if size is None else size)
     along, over = (*shape, 0, 0)[:2] if by_rows else (*shape, 0, 0)[1::-1]
     if len(shape) < 2 or shape[2:] != filled.shape[1:] or along != lines.shape[0] - 1:
-        raise ShapeError(
-            tr("{}: expected a size of two dims and those of a value {}, and one compressed index more than lines; got size={} "
-               "and {} of them", where, tuple(filled.shape[1:]), list(shape), lines.shape[0]),
-            f"size={inferred}",
-        )  # fmt: skip
+        cause = tr("{}: expected a size of two dims and those of a value {}, and one compressed index more than lines; got size={} "
+                   "and {} of them", where, tuple(filled.shape[1:]), list(shape), lines.shape[0])  # fmt: skip
+        raise ShapeError(cause, f"size={inferred}")
     steps = np.diff(lines._array)
     if lines[0] != 0 or lines[-1] != filled.shape[0] or (steps < 0).any():
-        raise ArgumentError(
-            tr("{}: compressed indices must rise from 0 to the count of values, {}; got {}", where, filled.shape[0],
-               lines._array[:8].tolist()),
-            "running sums of the count of each line, from 0",
-        )  # fmt: skip
+        cause = tr("{}: compressed indices must rise from 0 to the count of values, {}; got {}", where, filled.shape[0],
+                   lines._array[:8].tolist())  # fmt: skip
+        raise ArgumentError(cause, "running sums of the count of each line, from 0")
     if across.numel() and (int(across.min()) < 0 or n > over):
         cause = tr("{}: expected plain indices in 0 .. {}; got {} .. {}", where, over - 1, int(across.min()), n - 1)
         raise IndexOutOfRangeError(cause, f"size={inferred}")

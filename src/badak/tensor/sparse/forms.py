@@ -81,11 +81,9 @@ def permute(input: SparseTensor, *dims: Any) -> Tensor:
 def t(input: SparseTensor) -> Tensor:
     dense = input.dense_dim()
     if input.ndim - dense > 2 or dense:
-        raise ShapeError(
-            tr("t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {} sparse and {} dense dimensions",
-               input.ndim - dense, dense),
-            "x.transpose(0, 1)",
-        )  # fmt: skip
+        cause = tr("t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {} sparse and {} dense dimensions",
+                   input.ndim - dense, dense)  # fmt: skip
+        raise ShapeError(cause, "x.transpose(0, 1)")
     return input if input.ndim < 2 else transpose(input, 0, 1)
 
 

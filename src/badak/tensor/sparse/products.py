@@ -110,11 +110,9 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, a
     x = expect_compressed("sampled_addmm", input, layouts.sparse_csr)
     _fit("sampled_addmm", mat1, mat2)
     if isinstance(mat1, SparseTensor) or isinstance(mat2, SparseTensor) or (mat1.shape[0], mat2.shape[1]) != tuple(x.shape):
-        raise ShapeError(
-            tr("sampled_addmm: expected dense matrices whose product has input's shape {}; got {} and {}", tuple(x.shape),
-               tuple(mat1.shape), tuple(mat2.shape)),
-            "(N, M) and (M, P)",
-        )  # fmt: skip
+        cause = tr("sampled_addmm: expected dense matrices whose product has input's shape {}; got {} and {}", tuple(x.shape),
+                   tuple(mat1.shape), tuple(mat2.shape))  # fmt: skip
+        raise ShapeError(cause, "(N, M) and (M, P)")
     at = to_sparse_coo(x)._at
     product = apply(SampledMm, mat1, mat2.t().contiguous(), at[0], at[1])
     return x.like(x._entries * beta + product * alpha)
@@ -127,11 +125,9 @@ def _fit(where: str, a: Any, b: Any) -> None:
         if isinstance(x, SparseTensor):
             need_matrix(where, x)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
-        raise ShapeError(
-            tr("{}: mat1 and mat2 shapes cannot be multiplied: expected (N, M) and (M, P); got {} and {}", where, tuple(a.shape),
-               tuple(b.shape)),
-            "as many columns of the first as rows of the second",
-        )  # fmt: skip
+        cause = tr("{}: mat1 and mat2 shapes cannot be multiplied: expected (N, M) and (M, P); got {} and {}", where,
+                   tuple(a.shape), tuple(b.shape))  # fmt: skip
+        raise ShapeError(cause, "as many columns of the first as rows of the second")
     if a.dtype is not b.dtype:
         cause = tr("{}: expected mat1 and mat2 to have the same dtype; got {} and {}", where, a.dtype, b.dtype)
         raise DTypeError(cause, f"x.to({b.dtype})")

@@ -105,11 +105,9 @@ class GradScaler:
 
     def _check_used(self, function: str) -> None:
         if not self._used:
-            raise ArgumentError(
-                tr("Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) "
-                   "earlier in the iteration.", function),
-                "scaler.scale(loss).backward()",
-            )  # fmt: skip
+            cause = tr("Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) "
+                       "earlier in the iteration.", function)  # fmt: skip
+            raise ArgumentError(cause, "scaler.scale(loss).backward()")
 
     def get_growth_factor(self) -> float:
         """By how much the factor grows."""

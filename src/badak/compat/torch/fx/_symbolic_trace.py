@@ -176,11 +176,9 @@ class Tracer(TracerBase):
             raise ArgumentTypeError(cause, "concrete_args={'flag': True}")
         parameters = list(inspect.signature(function).parameters.values())[skipped:]
         if unknown := sorted(concrete.keys() - {each.name for each in parameters}):
-            raise ArgumentError(
-                tr("symbolic_trace: concrete_args has {!r}, but the arguments are {}", unknown[0],
-                   tr(", ").join(p.name for p in parameters)),
-                "names of arguments",
-            )  # fmt: skip
+            cause = tr("symbolic_trace: concrete_args has {!r}, but the arguments are {}", unknown[0],
+                       tr(", ").join(p.name for p in parameters))  # fmt: skip
+            raise ArgumentError(cause, "names of arguments")
         whole = _with_whole_stars(function) is not function
         if whole:
             parameters.sort(key=lambda each: (each.kind is each.VAR_POSITIONAL) + 2 * (each.kind is each.VAR_KEYWORD))

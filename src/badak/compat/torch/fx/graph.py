@@ -200,11 +200,9 @@ class Graph:
         for node in self.nodes:
             for x in node.all_input_nodes:
                 if x.graph is not self or x not in seen:
-                    raise StateError(
-                        tr("Argument '{}' of Node '{}' was used before it has been defined! Please check that Nodes in the "
-                           "graph are topologically ordered", x, node),
-                        "graph.inserting_after(argument), or node.append",
-                    )  # fmt: skip
+                    cause = tr("Argument '{}' of Node '{}' was used before it has been defined! Please check that Nodes in the "
+                               "graph are topologically ordered", x, node)  # fmt: skip
+                    raise StateError(cause, "graph.inserting_after(argument), or node.append")
             if node.name in names:
                 raise StateError(tr("Node redefined name {}!", node.name), "let the graph choose names")
             if (
