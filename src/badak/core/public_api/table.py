@@ -8,194 +8,131 @@ from typing import Any
 
 from badak.core.errors import tr
 
-# PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.compat.torch.cuda.amp.
-PLACES = {
-    "badak._C": "badak.compat.torch.core",
-    "badak._C._functorch": "badak.compat.torch.core",
-    "badak._C._nn": "badak.compat.torch.core_nn",
-    "badak.nn.LinearCrossEntropyOptions": "badak.compat.torch.linear_cross_entropy_options.LinearCrossEntropyOptions",
-    "badak.JITException": "badak.compat.torch.jit.Error",
-    "badak.Future": "badak.distributed.futures.Future",
-    "badak.SymBool": "badak.compat.torch.core.SymBool",
-    "badak.SymFloat": "badak.compat.torch.core.SymFloat",
-    "badak.SymInt": "badak.compat.torch.core.SymInt",
-    "badak.Tag": "badak.compat.torch.core.Tag",
-    "badak._VF": "badak.compat.torch._vf",
-    "badak._custom_ops": "badak.compat.torch.library",
-    "badak._dynamo": "badak.compat.torch.dynamo",
-    "badak._functorch": "badak.compat.torch.dynamo",
-    "badak._functorch.eager_transforms": "badak.compat.torch.func",
-    "badak._functorch.vmap": "badak.compat.torch.vmap",
-    "badak._guards": "badak.compat.torch.dispatch",
-    "badak._inductor": "badak.compat.torch.dynamo",
-    "badak._jit_internal": "badak.compat.torch._jit_internal",
-    "badak._library": "badak.compat.torch.library._library",
-    "badak._logging": "badak.compat.torch.dynamo",
-    "badak._vmap_internals": "badak.compat.torch.vmap",
-    "badak._utils": "badak.compat.torch._utils",
-    "badak.storage._dtype_to_storage_type_map": "badak.tensor.legacy._dtype_to_storage_type_map",
-    "badak.storage._load_from_bytes": "badak.compat.torch._utils._load_from_bytes",
-    "badak.accelerator": "badak.compat.torch.devices.accelerator",
-    "badak.amp": "badak.compat.torch.amp",
-    "badak.autograd._profiler_enabled": "badak.compat.torch.profiler._profiler_enabled",
-    "badak.autograd.kineto_available": "badak.compat.torch.profiler.kineto_available",
-    "badak.autograd.profiler": "badak.compat.torch.profiler",
-    "badak.backends": "badak.compat.torch.backends",
-    "badak.compiler": "badak.compat.torch.compiler",
-    "badak.cpu": "badak.compat.torch.devices.cpu",
-    "badak.cuda": "badak.compat.torch.cuda",
-    "badak.distributed": "badak.distributed",  # packages that are loaded when they are first asked for
-    "badak.distributed.algorithms": "badak.distributed.algorithms",
-    "badak.distributed.fsdp": "badak.distributed.fsdp",
-    "badak.distributed.fsdp.api": "badak.distributed.fsdp",
-    "badak.distributed.fsdp.fully_sharded_data_parallel": "badak.distributed.fsdp",
-    "badak.distributions": "badak.distributions",
-    "badak.distributions.relaxed_bernoulli": "badak.distributions.mixed",
-    "badak.distributions.relaxed_categorical": "badak.distributions.mixed",
-    "badak._segment_reduce": "badak.tensor.scatter.segment_reduce",
-    "badak._subclasses": "badak.compat.torch.dispatch",
-    "badak._subclasses.fake_tensor": "badak.compat.torch.dispatch",
-    "badak._ops": "badak.compat.torch.dispatch",
-    "badak.autograd.forward_ad": "badak.compat.torch.forward_ad",
-    "badak.export": "badak.compat.torch.export",
-    "badak.func": "badak.compat.torch.func",
-    "badak.functional": "badak.tensor",
-    "badak.distributed.distributed_c10d": "badak.distributed",
-    "badak.distributed.distributed_c10d._get_default_group": "badak.distributed.group.chosen",
-    "badak.futures": "badak.distributed.futures",
-    "badak.fake_quantize_per_channel_affine": "badak.compat.torch.fake_quantize.fake_quantize_per_channel_affine",
-    "badak.fake_quantize_per_tensor_affine": "badak.compat.torch.fake_quantize.fake_quantize_per_tensor_affine",
-    "badak.fx": "badak.compat.torch.fx",
-    "badak.hub": "badak.compat.torch.hub",
-    "badak.nn.common_types": "badak.compat.torch.common_types",
-    "badak.nn._reduction": "badak.compat.torch.common_types",
-    "badak.nn.functional._Reduction": "badak.compat.torch.common_types",
-    "badak.nn.functional.has_torch_function": "badak.compat.torch.overrides.has_torch_function",
-    "badak.nn.functional.has_torch_function_unary": "badak.compat.torch.overrides.has_torch_function_unary",
-    "badak.nn.functional.has_torch_function_variadic": "badak.compat.torch.overrides.has_torch_function_variadic",
-    "badak.nn.functional.handle_torch_function": "badak.compat.torch.overrides.handle_torch_function",
-    "badak.nn.modules.conv._size_1_t": "badak.compat.torch.common_types._size_1_t",
-    "badak.nn.modules.conv._size_2_t": "badak.compat.torch.common_types._size_2_t",
-    "badak.nn.modules.conv._size_3_t": "badak.compat.torch.common_types._size_3_t",
-    "badak.nn.modules.module.T": "badak.compat.torch.common_types.T",
-    "badak.nn.modules.rnn.apply_permutation": "badak.compat.torch.common_types.apply_permutation",
-    "badak.distributed.elastic": "badak.compat.torch.elastic",
-    "badak._tensor": "badak.tensor.tensor",
-    "badak.autograd.profiler_util": "badak.compat.torch.profiler_events",
-    "badak.cuda.amp.grad_scaler": "badak.compat.torch.cuda.amp",
-    "badak._functorch.apis": "badak.compat.torch.func",
-    "badak.jit": "badak.compat.torch.jit",
-    "badak.jit._trace": "badak.compat.torch.jit",
-    "badak.library": "badak.compat.torch.library",
-    "badak.masked": "badak.compat.torch.masked",
-    **{f"badak.masked.{a}": f"badak.compat.torch.masked_tensor.{a}" for a in "MaskedTensor as_masked_tensor masked_tensor".split()},
-    "badak.mps": "badak.compat.torch.devices.mps",
-    "badak.multiprocessing": "badak.compat.torch.multiprocessing",
-    "badak.multiprocessing.ProcessContext": "badak.distributed.launch.processes.ProcessContext",
-    "badak.multiprocessing.ProcessExitedException": "badak.distributed.errors.ProcessExitedException",
-    "badak.multiprocessing.ProcessRaisedException": "badak.distributed.errors.ProcessRaisedException",
-    "badak.multiprocessing.SpawnContext": "badak.distributed.launch.processes.SpawnContext",
-    "badak.nested": "badak.tensor.nested",
-    "badak.nn.DataParallel": "badak.compat.torch.parallel.DataParallel",
-    "badak.nn.attention.bias": "badak.compat.torch.causal_bias",
-    "badak.nn.attention.flex_attention": "badak.compat.torch.flex_attention",
-    "badak.nn.functional.grad": "badak.nn.grad",
-    "badak.nn.modules.adaptive": "badak.nn.adaptive",
-    "badak.nn.modules.batchnorm": "badak.nn.batch_norm",
-    "badak.nn.modules.conv": "badak.nn.conv",
-    "badak.nn.modules.dropout": "badak.nn.dropout",
-    "badak.nn.modules.instancenorm": "badak.nn.batch_norm",
-    "badak.nn.modules.lazy": "badak.nn.lazy",
-    "badak.nn.modules.linear": "badak.nn.linear",
-    "badak.nn.modules.loss": "badak.nn.loss",
-    "badak.nn.modules.module": "badak.nn.module",
-    "badak.nn.modules.module.RemovableHandle": "badak.autograd.hooks.RemovableHandle",
-    "badak.nn.modules.module._IncompatibleKeys": "badak.nn.state._IncompatibleKeys",
-    "badak.nn.modules.padding": "badak.nn.padding",
-    "badak.nn.modules.pooling": "badak.nn.pooling",
-    "badak.nn.modules.rnn": "badak.nn.recurrent",
-    "badak.nn.modules.transformer": "badak.nn.transformer",
-    "badak.nn.modules.utils": "badak.nn.utils.tuples",
-    "badak.nn.parallel": "badak.compat.torch.parallel",
-    "badak.nn.parallel.distributed": "badak.compat.torch.parallel",
-    "badak.nn.utils._per_sample_grad": "badak.compat.torch.per_sample",
-    "badak.nn.utils.stateless": "badak.compat.torch.func",
-    "badak.onnx": "badak.compat.torch.onnx",
-    "badak.quasirandom": "badak.compat.torch.quasirandom",
-    "badak.overrides": "badak.compat.torch.overrides",
-    "badak.profiler": "badak.compat.torch.profiler",
-    "badak.storage": "badak.tensor.storage",
-    "badak.testing": "badak.compat.torch.testing",
-    "badak.testing._internal.common_utils": "badak.compat.torch.common_utils",
-    "badak.torch_version": "badak.core.public_api.version",
-    "badak.types": "badak.compat.torch.types",
-    "badak.utils._contextlib": "badak.autograd.grad_mode",
-    "badak.utils._foreach_utils": "badak.compat.torch.foreach_utils",
-    "badak.utils._python_dispatch": "badak.compat.torch.dispatch",
-    "badak.utils._pytree": "badak.compat.torch.pytree",
-    "badak.signal": "badak.tensor.signal",
-    "badak.signal.windows": "badak.tensor.windows",
-    "badak.utils.data._utils": "badak.compat.torch.data_utils",
-    "badak.utils.data._utils.collate": "badak.data.collate",
-    "badak.utils.data._utils.worker": "badak.data.workers",
-    "badak.utils.data.dataloader._BaseDataLoaderIter": "badak.data.loader._BaseDataLoaderIter",
-    "badak.utils.data.dataloader._MultiProcessingDataLoaderIter": "badak.data.loader._MultiProcessingDataLoaderIter",
-    "badak.utils.data.dataloader._SingleProcessDataLoaderIter": "badak.data.loader._SingleProcessDataLoaderIter",
+
+def _of(*parts: str) -> str:
+    return ".".join(filter(None, ("badak", *parts)))
+
+
+# What has the same name in both: badak's module, PyTorch's, the names.
+_NAMES = (
+    ("compat.torch.linear_cross_entropy_options", "nn", "LinearCrossEntropyOptions"),
+    ("distributed.futures", "", "Future"),
+    ("compat.torch.core", "", "SymBool SymFloat SymInt Tag"),
+    ("compat.torch", "_functorch", "vmap"),
+    ("compat.torch", "autograd", "profiler forward_ad"),
+    ("compat.torch", "",
+     "_jit_internal _utils amp backends compiler cuda export func fx hub jit masked multiprocessing onnx quasirandom "
+     "overrides profiler testing types version"),
+    ("compat.torch", "nn", "common_types parallel"),
+    ("compat.torch", "distributed", "elastic"),
+    ("compat.torch", "nn.attention", "flex_attention"),
+    ("compat.torch", "testing._internal", "common_utils"),
+    ("compat.torch", "utils", "benchmark weak deterministic dlpack checkpoint tensorboard"),
+    ("compat.torch.library", "", "_library"),
+    ("tensor.legacy", "storage", "_dtype_to_storage_type_map"),
+    ("compat.torch._utils", "storage", "_load_from_bytes"),
+    ("compat.torch.devices", "", "accelerator cpu mps xpu"),
+    ("compat.torch.profiler", "autograd", "_profiler_enabled kineto_available"),
+    ("distributed", "", "futures"),
+    ("compat.torch.fake_quantize", "", "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"),
+    ("compat.torch.overrides", "nn.functional",
+     "has_torch_function has_torch_function_unary has_torch_function_variadic handle_torch_function"),
+    ("compat.torch.common_types", "nn.modules.conv", "_size_1_t _size_2_t _size_3_t"),
+    ("compat.torch.common_types", "nn.modules.module", "T"),
+    ("compat.torch.common_types", "nn.modules.rnn", "apply_permutation"),
+    ("compat.torch.masked_tensor", "masked", "MaskedTensor as_masked_tensor masked_tensor"),
+    ("distributed.launch.processes", "multiprocessing", "ProcessContext SpawnContext"),
+    ("distributed.errors", "multiprocessing", "ProcessExitedException ProcessRaisedException"),
+    ("tensor", "", "nested storage signal"),
+    ("tensor", "signal", "windows"),
+    ("compat.torch.parallel", "nn", "DataParallel"),
+    ("nn", "nn.functional", "grad"),
+    ("nn", "nn.modules", "adaptive conv dropout lazy linear loss module padding pooling transformer"),
+    ("autograd.hooks", "nn.modules.module", "RemovableHandle"),
+    ("nn.state", "nn.modules.module", "_IncompatibleKeys"),
+    ("data", "utils.data._utils", "collate"),
+    ("data.loader", "utils.data.dataloader", "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter"),
+    ("autograd", "utils", "hooks"),
+    ("compat.torch.control", "", "cond"),
+    ("compat.torch.swapping", "utils", "swap_tensors"),
+    ("compat.torch.func", "", "vmap"),
+    ("nn.lazy", "nn.modules.batchnorm", "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d"),
+    ("nn.lazy", "nn.modules.linear", "LazyLinear"),
+    ("nn.lazy", "nn.modules.instancenorm", "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"),
+    ("nn.lazy", "nn.modules.conv", "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d"),
+    ("compat.torch.nn_parts", "nn.functional",
+     "_canonical_mask _in_projection _in_projection_packed _mha_shape_check _none_or_dtype _verify_batch_size "
+     "_verify_spatial_size"),
+    ("compat.torch.nn_parts", "nn.modules.transformer",
+     "_detect_is_causal_mask _generate_square_subsequent_mask _get_activation_fn _get_clones _get_seq_len"),
+    ("compat.torch.nn_parts", "nn.modules.utils", "_list_with_default _reverse_repeat_tuple"),
+    ("compat.torch.private", "",
+     "_add_relu _addmm_activation _chunk_cat _masked_softmax _unsafe_index _unsafe_index_put _unsafe_masked_index "
+     "_unsafe_masked_index_put_accumulate"),
+)  # fmt: skip
+# What has another name: badak's, and all of PyTorch's that it serves as.
+_SERVES = {
+    "compat.torch.core": "_C _C._functorch",
+    "compat.torch.core_nn": "_C._nn",
+    "compat.torch.jit.Error": "JITException",
+    "compat.torch._vf": "_VF",
+    "compat.torch.library": "_custom_ops library",
+    "compat.torch.dynamo": "_dynamo _functorch _inductor _logging",
+    "compat.torch.func": "_functorch.eager_transforms _functorch.apis nn.utils.stateless",
+    "compat.torch.dispatch": "_guards _subclasses _subclasses.fake_tensor _ops utils._python_dispatch",
+    "compat.torch.vmap": "_vmap_internals",
+    "distributed": "distributed distributed.distributed_c10d",
+    "distributed.algorithms": "distributed.algorithms",
+    "distributed.fsdp": "distributed.fsdp distributed.fsdp.api distributed.fsdp.fully_sharded_data_parallel",
+    "distributions": (
+        "distributions distributions.beta distributions.binomial distributions.cauchy distributions.chi2 "
+        "distributions.dirichlet distributions.exponential distributions.continuous_bernoulli distributions.fishersnedecor "
+        "distributions.generalized_pareto distributions.kumaraswamy distributions.lkj_cholesky distributions.logistic_normal "
+        "distributions.von_mises distributions.wishart distributions.gamma distributions.geometric distributions.gumbel "
+        "distributions.half_cauchy distributions.half_normal distributions.independent distributions.inverse_gamma "
+        "distributions.laplace distributions.log_normal distributions.lowrank_multivariate_normal "
+        "distributions.mixture_same_family distributions.multinomial distributions.multivariate_normal "
+        "distributions.negative_binomial distributions.normal distributions.one_hot_categorical distributions.pareto "
+        "distributions.poisson distributions.studentT distributions.transformed_distribution distributions.uniform "
+        "distributions.weibull"
+    ),
+    "distributions.mixed": "distributions.relaxed_bernoulli distributions.relaxed_categorical",
+    "tensor.scatter.segment_reduce": "_segment_reduce",
+    "tensor": "functional",
+    "distributed.group.chosen": "distributed.distributed_c10d._get_default_group",
+    "compat.torch.common_types": "nn._reduction nn.functional._Reduction",
+    "tensor.tensor": "_tensor",
+    "compat.torch.profiler_events": "autograd.profiler_util",
+    "compat.torch.cuda.amp": "cuda.amp.grad_scaler",
+    "compat.torch.jit": "jit._trace",
+    "compat.torch.causal_bias": "nn.attention.bias",
+    "nn.batch_norm": "nn.modules.batchnorm nn.modules.instancenorm",
+    "nn.recurrent": "nn.modules.rnn",
+    "nn.utils.tuples": "nn.modules.utils",
+    "compat.torch.parallel": "nn.parallel.distributed",
+    "compat.torch.per_sample": "nn.utils._per_sample_grad",
+    "core.public_api.version": "torch_version",
+    "autograd.grad_mode": "utils._contextlib",
+    "compat.torch.foreach_utils": "utils._foreach_utils",
+    "compat.torch.pytree": "utils._pytree",
+    "compat.torch.data_utils": "utils.data._utils",
+    "data.workers": "utils.data._utils.worker",
+    "compat.torch.build_config": "__config__",
+    "compat.torch.swapping": "__future__",
+    "compat.torch.wrapper._DisableTorchDispatch": "utils._mode_utils.no_dispatch",
+    "compat.torch.event_files": "utils.tensorboard.summary",
+    "compat.torch.cuda": "cuda.graphs cuda.memory cuda.random cuda.streams",
+    "data": "utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler",
+    "nn": (
+        "nn.modules.activation nn.modules.channelshuffle nn.modules.container nn.modules.distance nn.modules.flatten "
+        "nn.modules.fold nn.modules.normalization nn.modules.pixelshuffle nn.modules.sparse nn.modules.upsampling"
+    ),
+}
+PLACES = {  # PyTorch's place: badak's. A longer name below it goes along: badak.cuda.amp is badak.compat.torch.cuda.amp.
+    **{_of(theirs, name): _of(ours, name) for ours, theirs, names in _NAMES for name in names.split()},
+    **{f"badak.{name}": _of(ours) for ours, names in _SERVES.items() for name in names.split()},
     "badak.utils.data.dataloader.os": "os",  # programs patch what it says of the cores
-    "badak.utils.hooks": "badak.autograd.hooks",
-    "badak.cond": "badak.compat.torch.control.cond",
-    "badak.utils.benchmark": "badak.compat.torch.benchmark",
-    "badak.__config__": "badak.compat.torch.build_config",
-    "badak.__future__": "badak.compat.torch.swapping",
-    "badak.utils.swap_tensors": "badak.compat.torch.swapping.swap_tensors",
-    "badak.utils.weak": "badak.compat.torch.weak",
-    "badak.utils._mode_utils.no_dispatch": "badak.compat.torch.wrapper._DisableTorchDispatch",
-    "badak.utils.deterministic": "badak.compat.torch.deterministic",
-    "badak.utils.dlpack": "badak.compat.torch.dlpack",
-    "badak.utils.checkpoint": "badak.compat.torch.checkpoint",
-    "badak.utils.tensorboard": "badak.compat.torch.tensorboard",
-    "badak.utils.tensorboard.summary": "badak.compat.torch.event_files",
-    "badak.version": "badak.compat.torch.version",
-    "badak.vmap": "badak.compat.torch.func.vmap",
-    "badak.xpu": "badak.compat.torch.devices.xpu",
 }
-_WHOLE = {  # badak's modules that serve as several of PyTorch's: the place of these, and their names
-    "badak.compat.torch.cuda": ("cuda", "graphs memory random streams"),
-    "badak.data": ("utils.data", "dataloader dataset distributed sampler"),
-    "badak.distributions": (
-        "distributions",
-        "beta binomial cauchy chi2 dirichlet exponential continuous_bernoulli fishersnedecor generalized_pareto "
-        "kumaraswamy lkj_cholesky logistic_normal von_mises wishart gamma geometric gumbel half_cauchy half_normal "
-        "independent inverse_gamma laplace log_normal lowrank_multivariate_normal mixture_same_family multinomial "
-        "multivariate_normal negative_binomial normal one_hot_categorical pareto poisson studentT "
-        "transformed_distribution uniform weibull",
-    ),
-    "badak.nn": (
-        "nn.modules",
-        "activation channelshuffle container distance flatten fold normalization pixelshuffle sparse upsampling",
-    ),
-}
-PLACES |= {f"badak.{room}.{a}": ours for ours, (room, names) in _WHOLE.items() for a in names.split()}
-_LAZY = {"batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d", "linear": "Linear"}
-_LAZY["instancenorm"] = "InstanceNorm1d InstanceNorm2d InstanceNorm3d"
-_LAZY["conv"] = "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
-PLACES |= {f"badak.nn.modules.{a}.Lazy{b}": f"badak.nn.lazy.Lazy{b}" for a, names in _LAZY.items() for b in names.split()}
-
-_PARTS = {  # helpers of PyTorch's own layers, which copies of these import
-    "nn.functional": "_canonical_mask _in_projection _in_projection_packed _mha_shape_check _none_or_dtype _verify_batch_size "
-    "_verify_spatial_size",
-    "nn.modules.transformer": "_detect_is_causal_mask _generate_square_subsequent_mask _get_activation_fn _get_clones _get_seq_len",
-    "nn.modules.utils": "_list_with_default _reverse_repeat_tuple",
-}
-PLACES |= {
-    f"badak.{room}.{name}": f"badak.compat.torch.nn_parts.{name}" for room, names in _PARTS.items() for name in names.split()
-}
-
-_PRIVATE = (
-    "_add_relu _addmm_activation _chunk_cat _masked_softmax _unsafe_index _unsafe_index_put _unsafe_masked_index "
-    "_unsafe_masked_index_put_accumulate"
-)
-PLACES |= {f"badak.{name}": f"badak.compat.torch.private.{name}" for name in _PRIVATE.split()}
 
 INSTEAD = {  # what PyTorch has and badak has not: what serves in its place
     "linalg.ldl_factor": "linalg.lu_factor, or linalg.eigh of a symmetric matrix",
