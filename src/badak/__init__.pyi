@@ -17,30 +17,20 @@ from badak.tensor import random as random
 from badak.tensor import returns as return_types
 from badak.tensor import sparse as sparse
 from badak.tensor import special as special
-from badak.compat.torch.jit import Error as _JITException_
-JITException = _JITException_
 from badak.compat.torch.core import SymBool as SymBool
 from badak.compat.torch.core import SymFloat as SymFloat
 from badak.compat.torch.core import SymInt as SymInt
 from badak.compat.torch.core import Tag as Tag
-from badak.compat.torch.devices import accelerator as accelerator
 from badak.compat.torch import amp as amp
 from badak.compat.torch import backends as backends
 from badak.compat.torch import compiler as compiler
-from badak.compat.torch.devices import cpu as cpu
 from badak.compat.torch import cuda as cuda
-from badak import distributed as distributed
-from badak import distributions as distributions
 from badak.compat.torch import export as export
 from badak.compat.torch import func as func
-from badak.compat.torch.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
-from badak.compat.torch.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
 from badak.compat.torch import fx as fx
 from badak.compat.torch import hub as hub
 from badak.compat.torch import jit as jit
-from badak.compat.torch import library as library
 from badak.compat.torch import masked as masked
-from badak.compat.torch.devices import mps as mps
 from badak.compat.torch import multiprocessing as multiprocessing
 from badak.compat.torch import onnx as onnx
 from badak.compat.torch import quasirandom as quasirandom
@@ -48,10 +38,20 @@ from badak.compat.torch import overrides as overrides
 from badak.compat.torch import profiler as profiler
 from badak.compat.torch import testing as testing
 from badak.compat.torch import types as types
-from badak.compat.torch.control import cond as cond
 from badak.compat.torch import version as version
-from badak.compat.torch.func import vmap as vmap
+from badak.compat.torch.devices import accelerator as accelerator
+from badak.compat.torch.devices import cpu as cpu
+from badak.compat.torch.devices import mps as mps
 from badak.compat.torch.devices import xpu as xpu
+from badak.compat.torch.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
+from badak.compat.torch.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
+from badak.compat.torch.control import cond as cond
+from badak.compat.torch.func import vmap as vmap
+from badak.compat.torch.jit import Error as _JITException_
+JITException = _JITException_
+from badak.compat.torch import library as library
+from badak import distributed as distributed
+from badak import distributions as distributions
 __version__: str
 newaxis: None
 from math import e as e

@@ -13,20 +13,7 @@ from badak.tensor.meta_storage import like
 from badak.tensor.storage import TypedStorage, UntypedStorage
 
 # The class that PyTorch names for a storage of each dtype.
-CLASSES = {
-    "FloatStorage": dtypes.float32,
-    "DoubleStorage": dtypes.float64,
-    "HalfStorage": dtypes.float16,
-    "BFloat16Storage": dtypes.bfloat16,
-    "LongStorage": dtypes.int64,
-    "IntStorage": dtypes.int32,
-    "ShortStorage": dtypes.int16,
-    "CharStorage": dtypes.int8,
-    "ByteStorage": dtypes.uint8,
-    "BoolStorage": dtypes.bool_,
-    "ComplexFloatStorage": dtypes.complex64,
-    "ComplexDoubleStorage": dtypes.complex128,
-}
+CLASSES = {f"{word}Storage": kind for word, kind in dtypes.LEGACY.items()}
 NAMES = {dtype: name for name, dtype in CLASSES.items()}
 UNTYPED = "storage.UntypedStorage"  # of bytes: what PyTorch names for the dtypes that have no class
 MAX_DIMS = 64

@@ -14,18 +14,7 @@ from badak.tensor.dtypes import dtype as DType
 from badak.tensor.layouts import lies_so, order_asked
 from badak.tensor.tensor import Tensor
 
-_LEGACY = {
-    "FloatTensor": dtypes.float32,
-    "DoubleTensor": dtypes.float64,
-    "HalfTensor": dtypes.float16,
-    "BFloat16Tensor": dtypes.bfloat16,
-    "LongTensor": dtypes.int64,
-    "IntTensor": dtypes.int32,
-    "ShortTensor": dtypes.int16,
-    "CharTensor": dtypes.int8,
-    "ByteTensor": dtypes.uint8,
-    "BoolTensor": dtypes.bool_,
-}
+_LEGACY = {f"{word}Tensor": kind for word, kind in dtypes.LEGACY.items() if not kind.is_complex}
 _LEGACY_NAMES = {kind: name for name, kind in _LEGACY.items()}
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from badak.core import config
 from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package, tr
+from badak.core.public_api.door import door_to
 from badak.ops._check import WORDS
 
 
@@ -85,31 +86,14 @@ NAMED_ONLY = {  # for programs that ask whether a dtype is one of them
 }
 
 
-def __getattr__(name: str) -> dtype:
-    try:
-        return NAMED_ONLY[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-
-
+__getattr__ = door_to(__name__, NAMED_ONLY)
 FLOAT8 = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 WIDE = (uint16, uint32, uint64)
-ALL = (
-    bool_,
-    uint8,
-    int8,
-    int16,
-    int32,
-    int64,
-    float16,
-    bfloat16,
-    float32,
-    float64,
-    complex64,
-    complex128,
-    *FLOAT8,
-    *WIDE,
-)
+ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128, *FLOAT8, *WIDE)
+LEGACY = {  # by the word of PyTorch's older names for it, FloatTensor and FloatStorage
+    "Float": float32, "Double": float64, "Half": float16, "BFloat16": bfloat16, "Long": int64, "Int": int32, "Short": int16,
+    "Char": int8, "Byte": uint8, "Bool": bool_, "ComplexFloat": complex64, "ComplexDouble": complex128,
+}  # fmt: skip
 _names = {one.name: one for one in ALL}
 _of_numpy = {one.numpy: one for one in ALL}
 _LARGEST = {one.numpy: float(ml_dtypes.finfo(one.numpy).max) for one in ALL if one.is_floating_point}

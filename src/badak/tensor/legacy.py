@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package, tr
+from badak.core.public_api.door import door_to
 from badak.tensor import dtypes
 from badak.tensor.create import empty, once_more
 from badak.tensor.data import as_array
@@ -21,7 +22,7 @@ class _Legacy(type):
 
     kind: dtypes.dtype
 
-    def __new__(mcls, name: str, bases: tuple[type, ...], content: dict[str, Any]) -> type:
+    def __new__(mcls, name: str, bases: tuple[type, ...], content: dict[str, Any]) -> "_Legacy":
         if bases:
             raise ArgumentTypeError(tr("type '{}.{}' is not an acceptable base type", package(), bases[0].__name__), "badak.Tensor")
         return super().__new__(mcls, name, bases, content)
@@ -40,22 +41,13 @@ class _Legacy(type):
         return isinstance(x, Tensor) and x.dtype is cls.kind and x.layout is strided
 
 
-def _legacy(name: str, kind) -> type:
+def _legacy(name: str, kind) -> _Legacy:
     return _Legacy(
         name, (), {"kind": kind, "__doc__": f"PyTorch's legacy constructor of {kind.name} tensors.", "__module__": "badak"}
     )
 
 
-FloatTensor = _legacy("FloatTensor", dtypes.float32)
-DoubleTensor = _legacy("DoubleTensor", dtypes.float64)
-HalfTensor = _legacy("HalfTensor", dtypes.float16)
-BFloat16Tensor = _legacy("BFloat16Tensor", dtypes.bfloat16)
-LongTensor = _legacy("LongTensor", dtypes.int64)
-IntTensor = _legacy("IntTensor", dtypes.int32)
-ShortTensor = _legacy("ShortTensor", dtypes.int16)
-CharTensor = _legacy("CharTensor", dtypes.int8)
-ByteTensor = _legacy("ByteTensor", dtypes.uint8)
-BoolTensor = _legacy("BoolTensor", dtypes.bool_)
+TENSORS = {f"{word}Tensor": _legacy(f"{word}Tensor", kind) for word, kind in dtypes.LEGACY.items() if not kind.is_complex}
 
 
 class _LegacyStorage(type):
@@ -79,25 +71,9 @@ def _legacy_storage(name: str, kind) -> _LegacyStorage:
     return _LegacyStorage(name, (), {"dtype": kind, "__doc__": said, "__module__": "badak"})
 
 
-FloatStorage = _legacy_storage("FloatStorage", dtypes.float32)
-DoubleStorage = _legacy_storage("DoubleStorage", dtypes.float64)
-HalfStorage = _legacy_storage("HalfStorage", dtypes.float16)
-BFloat16Storage = _legacy_storage("BFloat16Storage", dtypes.bfloat16)
-LongStorage = _legacy_storage("LongStorage", dtypes.int64)
-IntStorage = _legacy_storage("IntStorage", dtypes.int32)
-ShortStorage = _legacy_storage("ShortStorage", dtypes.int16)
-CharStorage = _legacy_storage("CharStorage", dtypes.int8)
-ByteStorage = _legacy_storage("ByteStorage", dtypes.uint8)
-BoolStorage = _legacy_storage("BoolStorage", dtypes.bool_)
-ComplexFloatStorage = _legacy_storage("ComplexFloatStorage", dtypes.complex64)
-ComplexDoubleStorage = _legacy_storage("ComplexDoubleStorage", dtypes.complex128)
-_STORAGES = {
-    each.dtype: each
-    for each in (
-        FloatStorage, DoubleStorage, HalfStorage, BFloat16Storage, LongStorage, IntStorage, ShortStorage, CharStorage, ByteStorage,
-        BoolStorage, ComplexFloatStorage, ComplexDoubleStorage,
-    )
-}  # fmt: skip
+STORAGES = {f"{word}Storage": _legacy_storage(f"{word}Storage", kind) for word, kind in dtypes.LEGACY.items()}
+_STORAGES = {each.dtype: each for each in STORAGES.values()}
+__getattr__ = door_to(__name__, TENSORS | STORAGES)
 
 
 def _dtype_to_storage_type_map() -> dict[dtypes.dtype, str]:

@@ -6,6 +6,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 from collections.abc import Callable
 
 from badak.core.errors import NotSupportedError, tr
+from badak.core.public_api.door import door_to
 from badak.core.public_api.taken import named
 from badak.ops import activation as _activation  # noqa: F401  (the files that have rows)
 from badak.ops import bessel as _bessel  # noqa: F401
@@ -120,10 +121,4 @@ for _op in DECLARED.values():
         _function = _public(_op)
         FUNCTIONS |= dict.fromkeys((*_op.names, *_op.special), _function)
         SPECIAL |= dict.fromkeys(_op.special, _function)
-
-
-def __getattr__(name: str) -> Function:
-    try:
-        return FUNCTIONS[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = door_to(__name__, FUNCTIONS)

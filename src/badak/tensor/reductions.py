@@ -10,6 +10,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 from collections.abc import Callable
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, tr
+from badak.core.public_api.door import door_to
 from badak.core.public_api.taken import named
 from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.op import Op
@@ -128,10 +129,4 @@ def _public(op: type[Reduction]) -> Function:
 
 
 FUNCTIONS: dict[str, Function] = {name: _public(op) for op in REDUCTIONS for name in op.names}
-
-
-def __getattr__(name: str) -> Function:
-    try:
-        return FUNCTIONS[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = door_to(__name__, FUNCTIONS)

@@ -2,9 +2,10 @@
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 from badak.core.public_api.homes import show_later
 from badak.core.public_api.import_time import wants_placeholder
@@ -35,6 +36,18 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
         for inner, elsewhere in _INSIDE.get(f"{module}.{name}", {}).items() if there is not None else ():
             vars(there).setdefault(inner, reach(elsewhere))
         return placeholder_or_error(space, name, sys.modules.get(module)) if there is None else there
+
+    return __getattr__
+
+
+def door_to(module: str, table: Mapping[str, Any]) -> Callable[[str], Any]:
+    """The `__getattr__` of a module whose names stand in a table."""
+
+    def __getattr__(name: str) -> Any:  # noqa: N807
+        try:
+            return table[name]
+        except KeyError:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
 
     return __getattr__
 

@@ -8,15 +8,7 @@ from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.tensor.sparse import functions as functions
 from badak.tensor.sparse.invariants import check_sparse_tensor_invariants as check_sparse_tensor_invariants
-from badak.tensor.sparse.legacy import BFloat16Tensor as BFloat16Tensor
-from badak.tensor.sparse.legacy import ByteTensor as ByteTensor
-from badak.tensor.sparse.legacy import CharTensor as CharTensor
-from badak.tensor.sparse.legacy import DoubleTensor as DoubleTensor
-from badak.tensor.sparse.legacy import FloatTensor as FloatTensor
-from badak.tensor.sparse.legacy import HalfTensor as HalfTensor
-from badak.tensor.sparse.legacy import IntTensor as IntTensor
-from badak.tensor.sparse.legacy import LongTensor as LongTensor
-from badak.tensor.sparse.legacy import ShortTensor as ShortTensor
+from badak.tensor.sparse.legacy import TENSORS as _TENSORS
 from badak.tensor.sparse.products import addmm as addmm
 from badak.tensor.sparse.products import mm as mm
 from badak.tensor.sparse.products import sampled_addmm as sampled_addmm
@@ -24,9 +16,8 @@ from badak.tensor.sparse.reductions import log_softmax as log_softmax
 from badak.tensor.sparse.reductions import softmax as softmax
 from badak.tensor.sparse.reductions import sum as sum
 
-__all__ = [
-    "BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
-    "ShortTensor", "addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum",
-]  # fmt: skip
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
+__all__ += list(_TENSORS)
+globals().update(_TENSORS)
 __getattr__ = _door("badak.sparse")
 _guard_names(globals(), "badak.sparse")

@@ -28,17 +28,9 @@ class _Sparse(legacy._Legacy):
         return isinstance(x, Tensor) and x.layout is layouts.sparse_coo and x.dtype is cls.kind
 
 
-def _sparse(name: str, kind: dtypes.dtype) -> type:
+def _sparse(name: str, kind: dtypes.dtype) -> _Sparse:
     told = {"kind": kind, "__doc__": f"PyTorch's legacy constructor of sparse {kind.name} tensors.", "__module__": "badak.sparse"}
     return _Sparse(name, (), told)
 
 
-FloatTensor = _sparse("FloatTensor", dtypes.float32)
-DoubleTensor = _sparse("DoubleTensor", dtypes.float64)
-HalfTensor = _sparse("HalfTensor", dtypes.float16)
-BFloat16Tensor = _sparse("BFloat16Tensor", dtypes.bfloat16)
-LongTensor = _sparse("LongTensor", dtypes.int64)
-IntTensor = _sparse("IntTensor", dtypes.int32)
-ShortTensor = _sparse("ShortTensor", dtypes.int16)
-CharTensor = _sparse("CharTensor", dtypes.int8)
-ByteTensor = _sparse("ByteTensor", dtypes.uint8)
+TENSORS = {name: _sparse(name, dense.kind) for name, dense in legacy.TENSORS.items() if dense.kind is not dtypes.bool_}

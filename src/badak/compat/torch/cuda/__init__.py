@@ -8,6 +8,7 @@ from badak.compat.torch.cuda import nvtx as nvtx
 from badak.compat.torch.devices import OutOfMemoryError as OutOfMemoryError
 from badak.compat.torch.devices import nothing, refusing
 from badak.tensor.dtypes import check_device, cuda_as_cpu
+from badak.tensor.legacy import TENSORS
 
 
 def is_available() -> bool:
@@ -89,26 +90,11 @@ memory_cached = max_memory_cached = _no_bytes
 manual_seed = manual_seed_all = seed = seed_all = empty_cache = set_rng_state_all = nothing
 reset_peak_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = reset_accumulated_memory_stats = nothing
 
-init = refusing("cuda.init")
-current_device = refusing("cuda.current_device")
-current_stream = refusing("cuda.current_stream")
-default_stream = refusing("cuda.default_stream")
+_REFUSED = """init current_device current_stream default_stream set_stream synchronize get_device_name get_device_capability
+    get_device_properties get_rng_state set_rng_state initial_seed ipc_collect mem_get_info memory_summary
+    set_per_process_memory_fraction utilization can_device_access_peer is_current_stream_capturing"""
+globals().update((name, refusing(f"cuda.{name}")) for name in _REFUSED.split())
 set_device = check_device if cuda_as_cpu else refusing("cuda.set_device")
-set_stream = refusing("cuda.set_stream")
-synchronize = refusing("cuda.synchronize")
-get_device_name = refusing("cuda.get_device_name")
-get_device_capability = refusing("cuda.get_device_capability")
-get_device_properties = refusing("cuda.get_device_properties")
-get_rng_state = refusing("cuda.get_rng_state")
-set_rng_state = refusing("cuda.set_rng_state")
-initial_seed = refusing("cuda.initial_seed")
-ipc_collect = refusing("cuda.ipc_collect")
-mem_get_info = refusing("cuda.mem_get_info")
-memory_summary = refusing("cuda.memory_summary")
-set_per_process_memory_fraction = refusing("cuda.set_per_process_memory_fraction")
-utilization = refusing("cuda.utilization")
-can_device_access_peer = refusing("cuda.can_device_access_peer")
-is_current_stream_capturing = refusing("cuda.is_current_stream_capturing")
 
 
 class _OnGpu(type):
@@ -125,11 +111,6 @@ def _on_gpu(name: str) -> type:
     return _OnGpu(name, (), {"__doc__": "A thing on a GPU: there is none."})
 
 
-Stream, Event, CUDAGraph = _on_gpu("Stream"), _on_gpu("Event"), _on_gpu("CUDAGraph")
-ExternalStream, StreamContext, MemPool = _on_gpu("ExternalStream"), _on_gpu("StreamContext"), _on_gpu("MemPool")
-graph = _on_gpu("graph")
+_CLASSES = ("Stream", "Event", "CUDAGraph", "ExternalStream", "StreamContext", "MemPool", "graph", *TENSORS)
+globals().update((name, _on_gpu(name)) for name in _CLASSES)
 default_generators: tuple = ()
-FloatTensor, DoubleTensor, HalfTensor = _on_gpu("FloatTensor"), _on_gpu("DoubleTensor"), _on_gpu("HalfTensor")
-BFloat16Tensor, LongTensor, IntTensor = _on_gpu("BFloat16Tensor"), _on_gpu("LongTensor"), _on_gpu("IntTensor")
-ShortTensor, CharTensor, ByteTensor = _on_gpu("ShortTensor"), _on_gpu("CharTensor"), _on_gpu("ByteTensor")
-BoolTensor = _on_gpu("BoolTensor")
