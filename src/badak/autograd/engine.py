@@ -44,9 +44,8 @@ def under_way(walk):
 def queue_callback(callback: Callable[[], Any]) -> None:
     """Call this function at the end of the backward under way."""
     if modes.walk is None:
-        raise StateError(
-            "Final callbacks can only be installed during backward pass.", "within a hook, or the backward of a Function"
-        )
+        cause = tr("Final callbacks can only be installed during backward pass.")
+        raise StateError(cause, "within a hook, or the backward of a Function")
     modes.walk[3].append(callback)
 
 

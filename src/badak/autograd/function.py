@@ -105,18 +105,15 @@ class Function:
 
     @staticmethod
     def forward(*args, **kwargs):
-        raise NotSupportedError(
-            "You must implement the forward function for custom autograd.Function: a static forward(ctx, ...)",
-            "class F(Function): @staticmethod def forward(ctx, x): ...",
-        )
+        cause = tr("You must implement the forward function for custom autograd.Function: a static forward(ctx, ...)")
+        raise NotSupportedError(cause, "class F(Function): @staticmethod def forward(ctx, x): ...")
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        raise NotSupportedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode "
-            "AD",
-            "@staticmethod def backward(ctx, *grad_outputs): ...",
+        cause = tr(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD"
         )
+        raise NotSupportedError(cause, "@staticmethod def backward(ctx, *grad_outputs): ...")
 
     vjp = backward  # PyTorch's other name for it
 
@@ -358,10 +355,8 @@ class _Once(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        raise GraphError(
-            "trying to differentiate twice a function that was marked with @once_differentiable",
-            "write its backward with functions that are differentiable, without the mark",
-        )
+        cause = tr("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise GraphError(cause, "write its backward with functions that are differentiable, without the mark")
 
 
 class InplaceFunction(Function):

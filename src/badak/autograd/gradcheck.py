@@ -72,10 +72,8 @@ def gradcheck(
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
-        raise ArgumentError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.",
-            "x = badak.randn(3, dtype=badak.float64, requires_grad=True)",
-        )
+        cause = tr("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+        raise ArgumentError(cause, "x = badak.randn(3, dtype=badak.float64, requires_grad=True)")
     for i in checked:
         if inputs[i]._array.dtype not in (np.float64, np.complex128):
             warnings.warn(

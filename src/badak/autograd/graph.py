@@ -93,9 +93,8 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor that requires a gradient; ArgumentError for any other."""
     if not tensor.requires_grad:
-        raise ArgumentError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients", "requires_grad_()"
-        )
+        cause = tr("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+        raise ArgumentError(cause, "requires_grad_()")
     node, output_nr = tensor._edge()
     return GradientEdge(grad_fn(node, tensor._of), output_nr)
 

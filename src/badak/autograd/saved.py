@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
-from badak.core.errors import ArgumentTypeError, GraphError, StateError
+from badak.core.errors import ArgumentTypeError, GraphError, StateError, tr
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.ops.op import Saved
@@ -67,10 +67,8 @@ class SavedTensor:
             GraphError: where pack_hook changes the tensor
         """
         if len(hooks) != 2 or not all(map(callable, hooks)):
-            raise ArgumentTypeError(
-                "register_hooks(): incompatible function arguments: expected pack_hook and unpack_hook",
-                "register_hooks(pack, unpack)",
-            )
+            cause = tr("register_hooks(): incompatible function arguments: expected pack_hook and unpack_hook")
+            raise ArgumentTypeError(cause, "register_hooks(pack, unpack)")
         held = self._look()
         if held is None:
             raise StateError("Calling register_hooks on a saved tensor with value None is forbidden", "a tensor that is not None")

@@ -36,9 +36,8 @@ def run_serve(
         cause = tr("--host {} lets other machines ask, and there is no key", host)
         raise ArgumentError(cause, tr("{}=... in the environment, or --api-key-file FILE; --no-api-key lets everybody ask", KEY))
     if key is not None and no_api_key:
-        raise ArgumentError(
-            "a key is given, and --no-api-key", tr("leave out the one or the other; the key is {} or --api-key-file", KEY)
-        )
+        cause = tr("a key is given, and --no-api-key")
+        raise ArgumentError(cause, tr("leave out the one or the other; the key is {} or --api-key-file", KEY))
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s")
     logging.getLogger("badak.serve").setLevel(logging.INFO)
     with listen(host, port) as at:

@@ -13,7 +13,7 @@ import numpy as np
 from badak import kernels
 from badak.compiler.memory import as_bytes
 from badak.compiler.snapshot import digest
-from badak.core.errors import GraphError
+from badak.core.errors import GraphError, tr
 from badak.core.memory import holder_of, is_read_only
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
@@ -123,10 +123,8 @@ def _same_again(calls, results, scratch, again) -> bool:
     for each, old in copies:
         each[...] = old
     if lost and any(digest(owner) != before for owner, before in digests):
-        raise GraphError(
-            "compile: an operation made other values from the same arrays when it was done twice",
-            "badak.compile(..., disable=True) runs it as it is; report this, it should not happen",
-        )
+        cause = tr("compile: an operation made other values from the same arrays when it was done twice")
+        raise GraphError(cause, "badak.compile(..., disable=True) runs it as it is; report this, it should not happen")
     return same
 
 

@@ -162,10 +162,8 @@ def _received(place: Any, count: int, *seen: Any) -> np.ndarray:
     try:
         file = os.open(place, os.O_RDWR) if isinstance(place, str) else place.detach()
     except (OSError, EOFError) as error:
-        raise StateError(
-            "a tensor in shared memory came from a process that has ended, or is not of this machine and user",
-            "let the sender live until its tensors have arrived; or send x.clone(), a copy",
-        ) from error
+        cause = tr("a tensor in shared memory came from a process that has ended, or is not of this machine and user")
+        raise StateError(cause, "let the sender live until its tensors have arrived; or send x.clone(), a copy") from error
     dtype, shape, offset, strides = seen
     return np.ndarray(shape, dtype, holder_of(map_shared(file, count)), offset, strides)
 

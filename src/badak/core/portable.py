@@ -28,10 +28,8 @@ def _hold() -> None:
     missing = {name: value for name, value in HELD.items() if os.environ.get(name) != value}
     if missing and "numpy" in sys.modules:
         assigned = [f'{name}="{value}"' for name, value in missing.items()]
-        raise ArgumentError(
-            "BADAK_PORTABLE: NumPy was imported before badak, and computes as this CPU does it",
-            tr("import badak first, or start with {}", " ".join(assigned)),
-        )
+        cause = tr("BADAK_PORTABLE: NumPy was imported before badak, and computes as this CPU does it")
+        raise ArgumentError(cause, tr("import badak first, or start with {}", " ".join(assigned)))
     os.environ.update(missing)
 
 

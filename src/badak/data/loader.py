@@ -291,10 +291,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _next(self):
         if self._epoch != self._crew.epoch:
-            raise ArgumentError(
-                "DataLoader: a new iteration was begun, and with persistent_workers there is one at a time",
-                "finish the first loop, or persistent_workers=False",
-            )
+            cause = tr("DataLoader: a new iteration was begun, and with persistent_workers there is one at a time")
+            raise ArgumentError(cause, "finish the first loop, or persistent_workers=False")
         try:
             result = self._deliver()
         except StopIteration:
@@ -364,10 +362,8 @@ def _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last
     if sampler is not None and shuffle:
         raise ArgumentError("sampler option is mutually exclusive with shuffle", "shuffle=False")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-        raise ArgumentError(
-            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
-            "DataLoader(dataset, batch_sampler=...)",
-        )
+        cause = tr("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+        raise ArgumentError(cause, "DataLoader(dataset, batch_sampler=...)")
     if batch_size is None and drop_last:
         raise ArgumentError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 

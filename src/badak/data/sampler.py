@@ -145,10 +145,8 @@ class DistributedSampler(Sampler[int]):
             here = world() if world is not None else None  # (ranks, our number)
             num_replicas, rank = num_replicas or (here and here[0]), rank if rank is not None else here and here[1]
         if num_replicas is None or rank is None:
-            raise ArgumentError(
-                "DistributedSampler: there is no process group to ask for num_replicas and rank",
-                "init_process_group() first, or DistributedSampler(dataset, num_replicas=2, rank=0)",
-            )
+            cause = tr("DistributedSampler: there is no process group to ask for num_replicas and rank")
+            raise ArgumentError(cause, "init_process_group() first, or DistributedSampler(dataset, num_replicas=2, rank=0)")
         validation.whole("DistributedSampler", "num_replicas", num_replicas)
         validation.whole("DistributedSampler", "seed", seed, least=0)
         if isinstance(rank, int) and rank < 0 or not validation.whole("DistributedSampler", "rank", rank, 0) < num_replicas:

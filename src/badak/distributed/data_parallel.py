@@ -66,10 +66,8 @@ class DistributedDataParallel(Module):
         params = [p for name, p in module.named_parameters() if p.requires_grad and name not in ignored]
         own["_kept"] = [b for name, b in module.named_buffers() if name not in ignored]
         if not params:
-            raise ArgumentError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient.",
-                "use the module without the wrapper",
-            )
+            cause = tr("DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient.")
+            raise ArgumentError(cause, "use the module without the wrapper")
         own["_joining"] = None
         most = MEGABYTE * (25 if bucket_cap_mb is None else bucket_cap_mb)
         own["_reducer"], own["_make_reducer"] = None, partial(Reducer, params, self.process_group, most)
@@ -174,9 +172,8 @@ class DistributedDataParallel(Module):
         if self._reducer is None:  # alone: the hook counts all the same
             self.__dict__["_reducer"] = self._make_reducer()
         if self._reducer.hook is not None:
-            raise StateError(
-                "register_comm_hook can only be called once.", "one hook that does both, or DistributedDataParallel again"
-            )
+            cause = tr("register_comm_hook can only be called once.")
+            raise StateError(cause, "one hook that does both, or DistributedDataParallel again")
         self._reducer.use(partial(hook, state))
 
     def __getstate__(self):
@@ -206,10 +203,8 @@ class _Joining:
 
         begin(group, "DistributedDataParallel.join", data(), async_op=False)
         if self.throw and not made.all():
-            raise ArgumentError(
-                "DistributedDataParallel.join: a rank has no batch left, and throw_on_early_termination=True was asked for",
-                "the same number of batches on every rank, or throw_on_early_termination=False",
-            )
+            cause = tr("DistributedDataParallel.join: a rank has no batch left, and throw_on_early_termination=True was asked for")
+            raise ArgumentError(cause, "the same number of batches on every rank, or throw_on_early_termination=False")
         there = np.flatnonzero(made)
         if there.size:
             self.last = int(there[0])

@@ -236,10 +236,8 @@ def chosen(asked=None) -> ProcessGroup:
     """The group that a call means. Raises StateError before init_process_group, ArgumentError for one we are not in."""
     world = group.WORLD
     if world is None:
-        raise StateError(
-            "Default process group has not been initialized, please make sure to call init_process_group.",
-            "call it first, or ask is_initialized() before",
-        )
+        cause = tr("Default process group has not been initialized, please make sure to call init_process_group.")
+        raise StateError(cause, "call it first, or ask is_initialized() before")
     if asked is None:
         return world
     if asked == NON_MEMBER:

@@ -223,10 +223,8 @@ def broadcast_all(*values) -> list[Tensor]:
     """Numbers and tensors as tensors of one shape and dtype."""
     for v in values:
         if not isinstance(v, Tensor | numbers.Number) and not hasattr(v, "__torch_function__"):
-            raise ArgumentError(
-                "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.",
-                tr("badak.as_tensor(x): one is {}", type(v).__name__),
-            )
+            cause = tr("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
+            raise ArgumentError(cause, tr("badak.as_tensor(x): one is {}", type(v).__name__))
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = get_default_dtype() if first is None else first.dtype
     made = [v if isinstance(v, Tensor) else tensor(float(v), dtype=dtype) for v in values]

@@ -37,9 +37,8 @@ class MultivariateNormal(Distribution):
         ways = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
         given = {name: value for name, value in ways.items() if value is not None}
         if len(given) != 1:
-            raise ArgumentError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.", "covariance_matrix=S"
-            )
+            cause = tr("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+            raise ArgumentError(cause, "covariance_matrix=S")
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:
             raise ArgumentError(tr("{} must be at least two-dimensional, with optional leading batch dimensions", name), None)

@@ -30,9 +30,8 @@ def fill_mask(
         raise ArgumentTypeError(tr("fill_mask: expected one sentence ids (T,) as a Tensor; got {}", got), "ids[0] of a batch")
     places = [place for place, token in enumerate(ids.tolist()) if token == mask_id]
     if not places:
-        raise ArgumentError(
-            "fill_mask: the sentence has no [MASK]", fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".'
-        )
+        cause = tr("fill_mask: the sentence has no [MASK]")
+        raise ArgumentError(cause, fix='write [MASK] for a word, e.g. "Great minds [MASK] alike".')
     with answering(model):
         chances = forbid(model(ids[None])[0], suppress_tokens).softmax(dim=-1)  # (T, V)
     rankings = []

@@ -44,9 +44,8 @@ def read_picture(path: str | Path) -> np.ndarray:
 
 def of_one_colour(path: str | Path) -> ArgumentError:
     """The complaint about a picture that shows nothing."""
-    return ArgumentError(
-        tr("{}: the picture is of one colour, there is nothing to read", path), "draw a digit darker or brighter than its ground"
-    )
+    cause = tr("{}: the picture is of one colour, there is nothing to read", path)
+    return ArgumentError(cause, "draw a digit darker or brighter than its ground")
 
 
 def read_grey(path: Path) -> np.ndarray:

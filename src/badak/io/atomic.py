@@ -189,9 +189,8 @@ def unwritable(path: str | os.PathLike, error: OSError) -> FileError:
 def unreadable(path: str | os.PathLike, error: OSError) -> FileError:
     """The complaint about a file that the system does not hand over."""
     if isinstance(error, FileNotFoundError):
-        return AbsentFileError(
-            tr("{}: no such file", path), "check the path; files are looked up from the folder that the program runs in"
-        )
+        cause = tr("{}: no such file", path)
+        return AbsentFileError(cause, "check the path; files are looked up from the folder that the program runs in")
     return FileError(tr("{}: cannot be read ({})", path, _reason(error)), "check that it is a file and that you may read it")
 
 

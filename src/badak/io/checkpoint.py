@@ -210,6 +210,5 @@ def _tensors(folder: Path, name: str, index: dict[str, Any]) -> dict[str, Tensor
 
 
 def _broken(path: Path, what: str) -> FileError:
-    return FileError(
-        tr("{}: damaged, or not a checkpoint of badak: {}", path, what), "restore it from a copy, or start the run again"
-    )
+    cause = tr("{}: damaged, or not a checkpoint of badak: {}", path, what)
+    return FileError(cause, "restore it from a copy, or start the run again")

@@ -239,10 +239,8 @@ def _unsafe(where: str, dotted: str, found: Any) -> UnsafeFileError:
         )
     if type(found) is not str or dotted in allowed.LOOSE:
         return UnsafeFileError(tr("{}, which is more than weights", cause), "badak.load(..., weights_only=False)")
-    return UnsafeFileError(
-        tr("{} ({}), and badak never runs what a file names", cause, found),
-        tr("save a state_dict; or, if you trust {}, badak.serialization.add_safe_globals([it])", name),
-    )
+    cause = tr("{} ({}), and badak never runs what a file names", cause, found)
+    return UnsafeFileError(cause, tr("save a state_dict; or, if you trust {}, badak.serialization.add_safe_globals([it])", name))
 
 
 def _restore(map_location: Any) -> Callable[[Storage], Storage]:

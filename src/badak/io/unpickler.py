@@ -144,9 +144,8 @@ class Unpickler:
 
     def unsafe(self, what: str) -> UnsafeFileError:
         """The complaint about a pickle that wants more than data."""
-        return UnsafeFileError(
-            tr("{}: Weights only load failed: {}", self.where, what), "save a state_dict (tensors and plain values) instead"
-        )
+        cause = tr("{}: Weights only load failed: {}", self.where, what)
+        return UnsafeFileError(cause, "save a state_dict (tensors and plain values) instead")
 
     # what the actions share
 

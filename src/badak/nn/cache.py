@@ -361,10 +361,8 @@ def _is_watched() -> bool:
 
 
 def _no_history() -> GraphError:
-    return GraphError(
-        "KeyValueCache: a gradient is wanted, but keys and values are kept without their history",
-        "with badak.no_grad(): around the model, or the whole text at once without a cache",
-    )
+    cause = tr("KeyValueCache: a gradient is wanted, but keys and values are kept without their history")
+    return GraphError(cause, "with badak.no_grad(): around the model, or the whole text at once without a cache")
 
 
 @events.check

@@ -278,9 +278,8 @@ class BackwardWatch:
         if not self._inputs:  # nothing will arrive at the inputs: tell the hooks now
             for hook in (*EVERYWHERE.backward.values(), *self._module._backward_hooks.values()):
                 if _some(hook(self._module, (None,) * len(self._args), grad_output)):
-                    raise GraphError(
-                        "backward hook for a module returned a gradient where no input requires gradient", "return None from it"
-                    )
+                    cause = tr("backward hook for a module returned a gradient where no input requires gradient")
+                    raise GraphError(cause, "return None from it")
         return tuple(grad_output[i] for i in self._outputs)
 
     def _on_grad_input(self, grads: tuple) -> tuple:

@@ -166,10 +166,8 @@ class UninitializedTensorMixin:
 
     def __getattr__(self, name: str):
         if name == "_array":
-            raise ArgumentError(
-                "Attempted to use an uninitialized parameter or buffer, which has no values yet",
-                "call `forward` of the lazy module with a first input, which gives them",
-            )
+            cause = tr("Attempted to use an uninitialized parameter or buffer, which has no values yet")
+            raise ArgumentError(cause, "call `forward` of the lazy module with a first input, which gives them")
         return super().__getattr__(name)  # type: ignore[misc]
 
     def __repr__(self, **options) -> str:

@@ -57,9 +57,8 @@ class ParameterList(Module):
     def extend(self, values: Iterable) -> "ParameterList":
         """Put the values of an iterable at the end."""
         if isinstance(values, Tensor):
-            raise ArgumentTypeError(
-                "ParameterList.extend should be called with an iterable, but got Tensor", "a list of it: [tensor]"
-            )
+            cause = tr("ParameterList.extend should be called with an iterable, but got Tensor")
+            raise ArgumentTypeError(cause, "a list of it: [tensor]")
         for value in list(_iterable(values, "ParameterList.extend", tr("an iterable"))):
             self.append(value)
         return self

@@ -105,10 +105,8 @@ class LinearOf16Bits(Quantized):
 
 
 def _no_sum(self: Tensor, *args: Any, **named: Any) -> NoReturn:
-    raise NotSupportedError(
-        "weights in blocks cannot be added to, so adapters cannot be merged into them: they are bytes, not numbers",
-        "badak.nn.lora.merge_lora(model) first makes the weights whole; or merge before badak.quantize",
-    )
+    cause = tr("weights in blocks cannot be added to, so adapters cannot be merged into them: they are bytes, not numbers")
+    raise NotSupportedError(cause, "badak.nn.lora.merge_lora(model) first makes the weights whole; or merge before badak.quantize")
 
 
 class Blocks(Tensor):

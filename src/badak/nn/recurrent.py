@@ -81,9 +81,8 @@ class RNNBase(_Weights):
                 cause = tr("{} should be of type bool, got: {}", name, found)
                 raise ArgumentTypeError(cause, tr("{}=True, and sizes as keywords", name))
         if not 0 <= self.dropout <= 1:
-            raise ArgumentError(
-                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
-            )
+            cause = tr("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+            raise ArgumentError(cause)
         if self.input_size <= 0 or self.hidden_size <= 0 or self.num_layers <= 0:
             cause = tr("input_size, hidden_size and num_layers must be greater than zero; got {}, {} and {}", self.input_size,
                        self.hidden_size, self.num_layers)  # fmt: skip

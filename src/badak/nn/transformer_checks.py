@@ -35,7 +35,5 @@ def check_cache(cache: KeyValueCache, layers: int, mask: AnyMask | None, is_caus
         cause = tr("TransformerDecoder: a cache of {} layers for a decoder of {}", len(cache), layers)
         raise ArgumentError(cause, f"nn.KeyValueCache({layers}, max_length={cache.max_length})")
     if isinstance(mask, Tensor) and not is_causal:
-        raise ArgumentError(
-            "TransformerDecoder: a cache, and a tgt_mask that is not the causal one",
-            "leave tgt_mask out: with a cache each token sees itself and all before it",
-        )
+        cause = tr("TransformerDecoder: a cache, and a tgt_mask that is not the causal one")
+        raise ArgumentError(cause, "leave tgt_mask out: with a cache each token sees itself and all before it")

@@ -36,9 +36,8 @@ def dtype_mismatch(where: str, words: str = "", **arrays) -> DTypeError:
     found = ", ".join(f"{name}={x.dtype}" for name, x in arrays.items() if x is not None)
     first = next(iter(arrays))
     told = tr("{}: ", words) if words else ""
-    return DTypeError(
-        tr("{}{}: expected one floating dtype; got {}", told, where, found), tr("x.to({}.dtype) for the others", first)
-    )
+    cause = tr("{}{}: expected one floating dtype; got {}", told, where, found)
+    return DTypeError(cause, tr("x.to({}.dtype) for the others", first))
 
 
 def unlike_factors(a, b) -> str:

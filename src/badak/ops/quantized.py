@@ -12,10 +12,8 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def _no_gradient(saved, dy):
-    raise GraphError(
-        "backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none",
-        "train the float32 model, and badak.quantize it afterwards",
-    )
+    cause = tr("backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none")
+    raise GraphError(cause, "train the float32 model, and badak.quantize it afterwards")
 
 
 class LinearInt8(Op):

@@ -76,10 +76,8 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Up to max_iter steps; returns the first loss that `closure` gave."""
         if closure is None:
-            raise NotSupportedError(
-                "LBFGS.step: the loss is computed several times in a step, so it needs a closure",
-                "def closure(): optimizer.zero_grad(); loss = ...; loss.backward(); return loss",
-            )
+            cause = tr("LBFGS.step: the loss is computed several times in a step, so it needs a closure")
+            raise NotSupportedError(cause, "def closure(): optimizer.zero_grad(); loss = ...; loss.backward(); return loss")
         (group,) = self.param_groups
         check_settings("LBFGS", group, _CHECKS, ranges=False)
         search = _Search(self, group, closure)

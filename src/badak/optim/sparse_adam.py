@@ -59,9 +59,8 @@ class SparseAdam(Optimizer):
         for group in self.param_groups:
             for p in [p for p in group["params"] if p._grad is not None]:
                 if not p._grad.is_sparse:
-                    raise GraphError(
-                        "SparseAdam does not support dense gradients, please consider Adam instead", "Embedding(..., sparse=True)"
-                    )
+                    cause = tr("SparseAdam does not support dense gradients, please consider Adam instead")
+                    raise GraphError(cause, "Embedding(..., sparse=True)")
                 self._update(p, coalesce(p._grad), group)
                 self._changed([p])
         return loss

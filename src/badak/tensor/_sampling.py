@@ -356,10 +356,8 @@ def _check_weights(rows, n, replacement):
         raise ArgumentError(cause, fix="replacement=True")
     wide = rows.astype(np.float64, copy=False)
     if not (np.isfinite(wide) & (wide >= 0)).all():
-        raise ArgumentError(
-            "multinomial: probability tensor contains either `inf`, `nan` or element < 0",
-            fix="check the logits for nan before softmax",
-        )
+        cause = tr("multinomial: probability tensor contains either `inf`, `nan` or element < 0")
+        raise ArgumentError(cause, fix="check the logits for nan before softmax")
     if (wide.sum(1) <= 0).any():
         raise ArgumentError("multinomial: invalid multinomial distribution (sum of probabilities <= 0)",
                             fix="give every row at least one positive weight")  # fmt: skip

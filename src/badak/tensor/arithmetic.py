@@ -96,9 +96,8 @@ def _scaled(input, other, alpha):
             raise ArgumentTypeError(cause, "alpha.item()")
         broken = alpha.is_floating_point()
     if broken and all(k.kind in ("int", "uint", "bool") for k in kinds):
-        raise ArgumentError(
-            "For integral input tensors, argument alpha must not be a floating point number.", "an int, or x.float()"
-        )
+        cause = tr("For integral input tensors, argument alpha must not be a floating point number.")
+        raise ArgumentError(cause, "an int, or x.float()")
     if not isinstance(other, Tensor):
         return other * alpha
     if all(k.kind in ("int", "uint") for k in kinds) and not isinstance(alpha, Tensor):

@@ -270,9 +270,8 @@ def check_place(where) -> None:
 
 def on_meta() -> NoDataError:
     """What is raised inside of a function that meets the meta device; `core/public_api/explain.py` catches it."""
-    return NoDataError(
-        "a tensor on the meta device has a shape and a dtype, and no values", "module.to_empty(device='cpu'), or real tensors"
-    )
+    cause = tr("a tensor on the meta device has a shape and a dtype, and no values")
+    return NoDataError(cause, "module.to_empty(device='cpu'), or real tensors")
 
 
 class Size(tuple):

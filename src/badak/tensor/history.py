@@ -299,10 +299,8 @@ class History(About):
             cause = tr("data set to a tensor that requires gradients must be floating point or complex dtype; got {}", value.dtype)
             raise GraphError(cause, "x.data = data.to(x.dtype)")
         if is_wrapper(self) or is_wrapper(value):
-            raise GraphError(
-                "data of a wrapper: what it wraps stands in attributes, which x.data = y leaves as they are",
-                "torch.utils.swap_tensors(x, y)",
-            )
+            cause = tr("data of a wrapper: what it wraps stands in attributes, which x.data = y leaves as they are")
+            raise GraphError(cause, "torch.utils.swap_tensors(x, y)")
         events.redefine(self, tr("other data of a tensor"))
         self._described = value._described
         if value._described is None:

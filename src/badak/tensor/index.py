@@ -261,9 +261,8 @@ def index_fill(input, dim: int, index, value) -> Tensor:
         return where(filled, cast(value, input.dtype), input)
     value = value.item() if isinstance(value, Tensor) else operand(value, "index_fill")
     if type(value) is complex and input._array.dtype.kind != "c":
-        raise DTypeError(
-            "index_fill_(): Converting complex Scalar to non-complex type is not supported", "c.real, or a complex tensor"
-        )
+        cause = tr("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        raise DTypeError(cause, "c.real, or a complex tensor")
     value = fit(value, input._array.dtype, "index_fill")
     return apply(along.IndexFill, input, index, c=value, dim=dim)
 

@@ -103,10 +103,8 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
         cause = tr("{} is being used in an in-place operation.", what)
         raise GraphError(cause, "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form")
     if base is not x and base._requires_grad and not x.requires_grad:
-        raise GraphError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled.",
-            "the view outside of no_grad(), or the change within it",
-        )
+        cause = tr("A view was created in no_grad mode and is being modified inplace with grad mode enabled.")
+        raise GraphError(cause, "the view outside of no_grad(), or the change within it")
 
 
 def refuse_overlap(x: Tensor, others: Iterable[Any], name: str) -> None:

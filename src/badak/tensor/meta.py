@@ -258,10 +258,8 @@ def _is_meta(where: Any) -> bool:
 
 
 def _no_copy() -> NoDataError:
-    return NoDataError(
-        "Cannot copy out of meta tensor; no data!",
-        "module.to_empty(device='cpu') and load_state_dict, or load_state_dict(assign=True)",
-    )
+    cause = tr("Cannot copy out of meta tensor; no data!")
+    return NoDataError(cause, "module.to_empty(device='cpu') and load_state_dict, or load_state_dict(assign=True)")
 
 
 def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_ins: tuple) -> Any:

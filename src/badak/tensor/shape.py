@@ -448,10 +448,8 @@ def chunk(input, chunks: int, dim: int = 0) -> tuple:
 def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
     """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
     if not input._array.ndim:
-        raise ShapeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
-            "x.reshape(1), which is one piece",
-        )
+        cause = tr("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+        raise ShapeError(cause, "x.reshape(1), which is one piece")
     dim = axis_of(dim, input._array.ndim)
     n = input._array.shape[dim]
     if isinstance(indices_or_sections, Tensor):

@@ -153,10 +153,8 @@ class Tensor(Values):
 
     def __deepcopy__(self, memo):
         if self._node is not None:
-            raise GraphError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.",
-                "copy x.detach() instead",
-            )
+            cause = tr("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
+            raise GraphError(cause, "copy x.detach() instead")
         if id(self) in memo:
             return memo[id(self)]
         if self._described is None and type(self._array) is Wrapped:

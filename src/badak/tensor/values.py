@@ -44,9 +44,8 @@ class Values(History):
         if is_wrapper(self):
             raise ArgumentTypeError(".numpy() is not supported for tensor subclasses.", "x.numpy() of what it wraps")
         if self.requires_grad and not force and modes.grad:
-            raise GraphError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.", "tensor.detach().numpy()"
-            )
+            cause = tr("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+            raise GraphError(cause, "tensor.detach().numpy()")
         if self._array.dtype.kind == "V":
             cause = tr("Got unsupported ScalarType {}", self.dtype.word)
             raise ArgumentTypeError(cause, "tensor.float().numpy(): NumPy has no such dtype")
@@ -133,9 +132,8 @@ class Values(History):
     def __index__(self) -> int:
         self._read(tr("an index"))
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
-            raise ArgumentTypeError(
-                "only integer tensors of a single element can be converted to an index", "x.item(), or x.long() first"
-            )
+            cause = tr("only integer tensors of a single element can be converted to an index")
+            raise ArgumentTypeError(cause, "x.item(), or x.long() first")
         return int(self._number())
 
     def __len__(self) -> int:
@@ -169,9 +167,8 @@ class Values(History):
         if self._array.ndim == 0:
             return format(self._array.item(), spec)
         if spec:
-            raise ArgumentTypeError(
-                "unsupported format string passed to Tensor.__format__", "format x.item(), or each of x.tolist()"
-            )
+            cause = tr("unsupported format string passed to Tensor.__format__")
+            raise ArgumentTypeError(cause, "format x.item(), or each of x.tolist()")
         return str(self)
 
     def __repr__(self, **options) -> str:

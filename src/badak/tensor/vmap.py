@@ -382,6 +382,5 @@ def levels_of(xs) -> list[Level]:
 def complain_of_shapes(y: Tensor) -> GraphError:
     """The complaint about a gradient of what is no single number."""
     shape = tuple(y.shape)
-    return GraphError(
-        tr("grad can be implicitly created only for scalar outputs; this one has shape {}", shape), "one number: y.sum()"
-    )
+    cause = tr("grad can be implicitly created only for scalar outputs; this one has shape {}", shape)
+    return GraphError(cause, "one number: y.sum()")

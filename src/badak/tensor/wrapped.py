@@ -55,9 +55,8 @@ def swap(a: Any, b: Any) -> None:
     for x in (a, b):
         end = held_by(x).get("_leaf_end")
         if end is not None and getrefcount(end) > 3:  # of the dict, of this name and of this call
-            raise GraphError(
-                "swap_tensors: a graph waits for the gradient of one of the tensors", "backward() first, or no forward before it"
-            )
+            cause = tr("swap_tensors: a graph waits for the gradient of one of the tensors")
+            raise GraphError(cause, "backward() first, or no forward before it")
         held_by(x).pop("_leaf_end", None)
     slots = [slots_of(x) for x in (a, b)]
     held = [dict(held_by(x)) for x in (a, b)]

@@ -104,10 +104,8 @@ def asked(setup: Setup, data: str) -> Setup:
     """The setup with other data to test with."""
     if setup.experiment == "text":
         if not setup.data.path:  # type: ignore[union-attr]
-            raise ArgumentError(
-                "this run learned from the opinions that come with badak, and its classes are known from them only",
-                "leave out --data; badak predict RUN --file FILE judges other texts",
-            )
+            cause = tr("this run learned from the opinions that come with badak, and its classes are known from them only")
+            raise ArgumentError(cause, "leave out --data; badak predict RUN --file FILE judges other texts")
         return change(setup, "data", {"val_data": data})
     changes: dict[str, Any] = {"path": data}
     if setup.experiment == "gpt":

@@ -129,9 +129,8 @@ class Reading(Experiment):
             model = replace(model, context=min(model.context, setup.model.context))
             return replace(setup, model=model, data=replace(setup.data, tokens="tokenizer"))
         if setup.data.tokens == "tokenizer":
-            raise ArgumentError(
-                "--tokens tokenizer is that of a folder: there is no --init-from", "--init-from FOLDER, or another --tokens"
-            )
+            cause = tr("--tokens tokenizer is that of a folder: there is no --init-from")
+            raise ArgumentError(cause, "--init-from FOLDER, or another --tokens")
         type_vocab_size = max(setup.model.type_vocab_size, 2) if pairs else setup.model.type_vocab_size
         pad_id, size = self.vocabulary.ids[BERT_MARKS[0]], len(self.vocabulary)
         return replace(

@@ -237,9 +237,8 @@ class Service:
             async with asyncio.timeout(self.limits.timeout):
                 made = await until_gone(request, model.lane.run(items))
         except TimeoutError:
-            raise RequestError(
-                "the answer took longer than the server's --timeout", "fewer texts", status=504, code="timeout"
-            ) from None
+            cause = tr("the answer took longer than the server's --timeout")
+            raise RequestError(cause, "fewer texts", status=504, code="timeout") from None
         self.metrics.first(model.name, time.monotonic() - began)
         return made
 

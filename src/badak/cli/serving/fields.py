@@ -48,9 +48,8 @@ class Fields:
     def misfit(self, name: str, expected: str, fix: str | None = None) -> RequestError:
         """The complaint about a field."""
         got = tr("; got {}", shown(self.values[name])) if name in self.values else ""
-        return RequestError(
-            tr("{}{}: expected {}{}", self.where, name, expected, got), fix or "see docs/how-to/serve.md", param=self.where + name
-        )
+        cause = tr("{}{}: expected {}{}", self.where, name, expected, got)
+        return RequestError(cause, fix or "see docs/how-to/serve.md", param=self.where + name)
 
     def pick(self, name: str, default: Any, good: Callable[[Any], bool], expected: str, fix: str | None = None) -> Any:
         """A value that is `good`, or the default where there is none."""

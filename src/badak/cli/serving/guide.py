@@ -130,9 +130,8 @@ class TokenGuide:
             allowed = np.concatenate([allowed, np.zeros(logits.shape[1] - len(allowed), bool)])
         left = logits.masked_fill(from_numpy(~allowed)[None], float("-inf"))
         if not np.isfinite(left.numpy()).any():
-            raise RequestError(
-                "the grammar goes on with what no token of the model is", "a grammar of letters that the model knows"
-            )
+            cause = tr("the grammar goes on with what no token of the model is")
+            raise RequestError(cause, "a grammar of letters that the model knows")
         return left
 
     def take(self, token: int) -> bool:
@@ -150,6 +149,5 @@ class TokenGuide:
 
 def _no_grammar(why: str, param: str) -> RequestError:
     """The complaint about a grammar that is none."""
-    return RequestError(
-        tr("{}: llguidance refuses it: {}", param, why.splitlines()[0][:200]), "a grammar that it knows", param=param
-    )
+    cause = tr("{}: llguidance refuses it: {}", param, why.splitlines()[0][:200])
+    return RequestError(cause, "a grammar that it knows", param=param)

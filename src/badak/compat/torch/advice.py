@@ -102,9 +102,8 @@ def _no_weights(said: str, frames: list[FrameType]) -> BadakError | None:
     folder = re.search(r"no file named (.+), found in directory (.+?)\.?$", said)
     if folder is None:
         return None
-    return FileError(
-        tr("from_pretrained: {} holds none of {}", folder[2], folder[1]), "the folder that save_pretrained wrote, with its weights"
-    )
+    cause = tr("from_pretrained: {} holds none of {}", folder[2], folder[1])
+    return FileError(cause, "the folder that save_pretrained wrote, with its weights")
 
 
 _RULES: tuple[Callable[[str, list[FrameType]], BadakError | None], ...] = (

@@ -359,10 +359,8 @@ class BlockMask:
 
 
 def _mask_of_a_part(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
-    raise NotSupportedError(
-        "a part of a BlockMask has no mask_mod: its functions count batches, heads and queries from 0",
-        "block_mask.mask_mod = a function of the part",
-    )
+    cause = tr("a part of a BlockMask has no mask_mod: its functions count batches, heads and queries from 0")
+    raise NotSupportedError(cause, "block_mask.mask_mod = a function of the part")
 
 
 def create_block_mask(
@@ -398,9 +396,8 @@ def create_block_mask(
     """
     B, H = _sizes("create_block_mask", B, H, Q_LEN, KV_LEN)
     if _count_arguments("create_block_mask", mask_mod) != 4:
-        raise ArgumentError(
-            "create_block_mask: expected a mask_mod; got a score_mod", "lambda b, h, q_idx, kv_idx: q_idx >= kv_idx"
-        )
+        cause = tr("create_block_mask: expected a mask_mod; got a score_mod")
+        raise ArgumentError(cause, "lambda b, h, q_idx, kv_idx: q_idx >= kv_idx")
     size = _block_size(BLOCK_SIZE)
     R, C = -(-Q_LEN // size[0]), -(-KV_LEN // size[1])
     keys, some, whole = arange(KV_LEN), [], []

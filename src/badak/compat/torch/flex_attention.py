@@ -204,9 +204,8 @@ def _checked(query, key, value, score_mod, block_mask, enable_gqa) -> tuple[Tens
         try:
             signature(score_mod).bind(*range(5))
         except TypeError:
-            raise ArgumentError(
-                "flex_attention: expected a score_mod of five arguments", "lambda score, b, h, q_idx, kv_idx: score"
-            ) from None
+            cause = tr("flex_attention: expected a score_mod of five arguments")
+            raise ArgumentError(cause, "lambda score, b, h, q_idx, kv_idx: score") from None
     if block_mask is not None:
         if not isinstance(block_mask, BlockMask):
             cause = tr("flex_attention: block_mask is a {}", type(block_mask).__name__)

@@ -15,7 +15,7 @@ from badak.compat.torch.func import jvp as jvp
 from badak.compat.torch.func import stack_module_state as _stack_module_state
 from badak.compat.torch.func import vjp as vjp
 from badak.compat.torch.func import vmap as vmap
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.public_api.door import door_of_absent as _door_of_absent
 from badak.core.public_api.version import version
 from badak.nn import Module
@@ -82,9 +82,8 @@ def combine_state_for_ensemble(models: Sequence[Module]) -> tuple:
     Raises: ArgumentError for no module
     """
     if not models:
-        raise ArgumentError(
-            "combine_state_for_ensemble: Expected at least one model, got 0", "combine_state_for_ensemble([model, ...])"
-        )
+        cause = tr("combine_state_for_ensemble: Expected at least one model, got 0")
+        raise ArgumentError(cause, "combine_state_for_ensemble([model, ...])")
     params, buffers = _stack_module_state(list(models))
     function, _, _ = make_functional_with_buffers(models[0])
     return function, *(tuple(x.detach() for x in state.values()) for state in (params, buffers))

@@ -86,9 +86,8 @@ class TracedModule(Traced, RecursiveScriptModule):
     def inlined_graph(self) -> CallGraph:
         """The calls that the run made, as `_get_trace_graph` gives them."""
         if "_call_graph" not in self.__dict__:
-            raise NotSupportedError(
-                "traced.graph: a file keeps the operations, not the calls of the program", "traced.code, or trace the program again"
-            )
+            cause = tr("traced.graph: a file keeps the operations, not the calls of the program")
+            raise NotSupportedError(cause, "traced.code, or trace the program again")
         return self.__dict__["_call_graph"]
 
     graph = inlined_graph

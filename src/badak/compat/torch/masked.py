@@ -209,10 +209,8 @@ def _filled(where_: str, x: Tensor, mask: Any, value: Any) -> Tensor:
 
 def _broadcast(mask: Tensor, x: Tensor) -> Tensor:
     if mask.ndim > x.ndim:
-        raise IndexOutOfRangeError(
-            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)",
-            tr("a mask of shape {}", tuple(x.shape)),
-        )
+        cause = tr("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
+        raise IndexOutOfRangeError(cause, tr("a mask of shape {}", tuple(x.shape)))
     return mask.broadcast_to(x.shape).to(_bool)
 
 

@@ -74,9 +74,8 @@ def call_for_per_sample_grads(
             results, made = tree_flatten(functional_call(module, weights, args, kwargs))
             for y in results:
                 if not isinstance(y, Tensor) or y.dim() <= axis or y.shape[axis] != 1:
-                    raise NotSupportedError(
-                        "call_for_per_sample_grads: a result has no axis of examples", "compute the loss outside of the module"
-                    )
+                    cause = tr("call_for_per_sample_grads: a result has no axis of examples")
+                    raise NotSupportedError(cause, "compute the loss outside of the module")
             return tree_unflatten([y.squeeze(axis) for y in results], made)
 
         dims = (0, *(axis for _ in many))

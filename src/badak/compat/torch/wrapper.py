@@ -59,10 +59,8 @@ def make(cls: type, size: Any, strides: Any, storage_offset: Any, memory_format:
     if where is None:
         raise DeviceError(tr("_make_wrapper_subclass: badak has no device {}", device), "device='cpu'")
     if policy is not None or layout not in (None, strided):
-        raise NotSupportedError(
-            "_make_wrapper_subclass: badak's wrappers know their sizes, and lie in rows and columns",
-            "size=, strides= and dtype= alone",
-        )
+        cause = tr("_make_wrapper_subclass: badak's wrappers know their sizes, and lie in rows and columns")
+        raise NotSupportedError(cause, "size=, strides= and dtype= alone")
     kind = (dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)).numpy
     shape = _shape((size,), {})
     steps = None if strides is None else tuple(step * kind.itemsize for step in strides)

@@ -51,10 +51,8 @@ def launch(order: Order, say: Callable[[str], None] = print, begun: Callable[["A
     begun is told of each attempt before it starts. Raises NotSupportedError on Windows.
     """
     if sys.platform == "win32":
-        raise NotSupportedError(
-            "badak launch: several ranks run on Linux and macOS; on Windows nobody has run them",
-            "the Windows Subsystem for Linux (WSL); or one process: badak run SCRIPT",
-        )
+        cause = tr("badak launch: several ranks run on Linux and macOS; on Windows nobody has run them")
+        raise NotSupportedError(cause, "the Windows Subsystem for Linux (WSL); or one process: badak run SCRIPT")
     for attempt in range(order.restarts + 1):
         try:
             begun(life := Attempt(order, attempt, say))

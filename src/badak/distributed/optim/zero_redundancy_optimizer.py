@@ -45,10 +45,8 @@ class ZeroRedundancyOptimizer(Optimizer):
     ):
         _check_class(optimizer_class)
         if overlap_with_ddp:
-            raise ArgumentError(
-                "ZeroRedundancyOptimizer: overlap_with_ddp=True is not there: ranks update when step() is called",
-                "overlap_with_ddp=False, and step() after backward()",
-            )
+            cause = tr("ZeroRedundancyOptimizer: overlap_with_ddp=True is not there: ranks update when step() is called")
+            raise ArgumentError(cause, "overlap_with_ddp=False, and step() after backward()")
         self.process_group: ProcessGroup = chosen(process_group)
         self.parameters_as_bucket_view = parameters_as_bucket_view
         self.optim: Any = None
@@ -189,10 +187,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         for hook in self._hooked(tr("state_dict pre")):
             hook(self)
         if self._gathered is None:
-            raise StateError(
-                "Optimizer state has not been consolidated on this rank.",
-                tr("consolidate_state_dict(to={}) on all ranks before", self.process_group.rank()),
-            )
+            cause = tr("Optimizer state has not been consolidated on this rank.")
+            raise StateError(cause, tr("consolidate_state_dict(to={}) on all ranks before", self.process_group.rank()))
         made = {**pack({}, self.param_groups), "state": dict(self._gathered)}
         for hook in self._hooked(tr("state_dict post")):
             made = hook(self, made) or made
@@ -231,10 +227,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         return {**super().__getstate__(), "optim": self.optim}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise StateError(
-            "a ZeroRedundancyOptimizer cannot be copied or pickled: its memory lies on several ranks",
-            "consolidate_state_dict(), then state_dict()",
-        )
+        cause = tr("a ZeroRedundancyOptimizer cannot be copied or pickled: its memory lies on several ranks")
+        raise StateError(cause, "consolidate_state_dict(), then state_dict()")
 
 
 def _to_all(group: ProcessGroup, row: np.ndarray, root: int) -> list[Any]:

@@ -44,9 +44,8 @@ class TCPStore(Store):
         super().__init__()
         self._timeout = expect_timeout(timeout, "TCPStore")
         if master_listen_fd is not None:
-            raise NotSupportedError(
-                "TCPStore: master_listen_fd is a socket of somebody else's", "leave it out: the store opens its own"
-            )
+            cause = tr("TCPStore: master_listen_fd is a socket of somebody else's")
+            raise NotSupportedError(cause, "leave it out: the store opens its own")
         self._host, self._port, self._world_size = host_name, expect_count(port, tr("TCPStore: port"), 65535), world_size
         if is_master:
             self._listen(multi_tenant)

@@ -148,8 +148,5 @@ def _weight(weight, logits):
 
 def _out_of_range(target, classes, ignore_index):
     wrong = target[((target < 0) | (target >= classes)) & (target != ignore_index)]
-    return IndexOutOfRangeError(
-        tr("cross_entropy: expected targets in 0 .. {} or ignore_index={}; got {}", classes - 1, ignore_index, wrong[0]),
-        "labels from 0, and as many logits as there are classes",
-        code=11,
-    )
+    cause = tr("cross_entropy: expected targets in 0 .. {} or ignore_index={}; got {}", classes - 1, ignore_index, wrong[0])
+    return IndexOutOfRangeError(cause, "labels from 0, and as many logits as there are classes", code=11)

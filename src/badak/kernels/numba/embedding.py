@@ -117,8 +117,7 @@ def flat_ids(ids):
 
 def out_of_range(index, rows, where):
     least, most = index.min(), index.max()
+    cause = tr("{}: expected ids in 0 .. {}; got ids from {} to {}", where, rows - 1, least, most)
     return IndexOutOfRangeError(
-        tr("{}: expected ids in 0 .. {}; got ids from {} to {}", where, rows - 1, least, most),
-        "ids from 0" if least < 0 else tr("a table of {} rows, or the ids of the right vocabulary", most + 1),
-        code=12,
+        cause, "ids from 0" if least < 0 else tr("a table of {} rows, or the ids of the right vocabulary", most + 1), code=12
     )

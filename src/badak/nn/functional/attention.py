@@ -237,10 +237,9 @@ def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: T
 
 def _mask_error(shape: tuple, B: int, H: int, T: int, S: int) -> _DimError:
     if shape == (B, S):
+        cause = tr("attn_mask {} equals (batch={}, keys={}): a padding mask", shape, B, S)
         return _DimError(
-            tr("attn_mask {} equals (batch={}, keys={}): a padding mask", shape, B, S),
-            tr("key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {}", (B, 1, 1, S)),
-            code=3,
+            cause, tr("key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {}", (B, 1, 1, S)), code=3
         )
     if len(shape) == 2 and shape == (B, B):
         cause = tr("query is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", T, B, B, B)

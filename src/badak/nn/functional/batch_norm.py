@@ -106,9 +106,8 @@ def _check(x: Tensor, where: str, running_mean, running_var, weight, bias) -> No
     if not x.is_floating_point():
         raise ArgumentTypeError(tr("{}: expected floats; got {}", where, x.dtype), "x.float()")
     if (running_mean is None) != (running_var is None):
-        raise ArgumentError(
-            "running_mean and running_var must either both be None or neither be None", "both of them, or None for both"
-        )
+        cause = tr("running_mean and running_var must either both be None or neither be None")
+        raise ArgumentError(cause, "both of them, or None for both")
     parts = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     check_channels(where, x, **parts)
     kinds = {part.dtype for part in parts.values() if part is not None}

@@ -118,9 +118,8 @@ def interpolate(
     if not (x.is_floating_point() or in_bytes or mode.startswith("nearest")):
         raise NotSupportedError(tr("interpolate: mode {!r} is not implemented for {}", mode, x.dtype), "x.float()")
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
-        raise ArgumentError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
-        )
+        cause = tr("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+        raise ArgumentError(cause)
     sizes_out, scales = _sizes_and_scales(x, size, scale_factor, recompute_scale_factor, axes)
     if min((*x.shape[2:], *sizes_out)) <= 0:
         cause = tr("interpolate: Input and output sizes should be greater than 0, but got input {} and output {}",

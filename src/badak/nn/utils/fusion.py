@@ -57,9 +57,8 @@ def fuse_linear_bn_eval(linear, bn):
     """A copy of the linear layer that does the work of the batch norm behind it, too; both in evaluation."""
     _in_evaluation(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
-        raise ArgumentError(
-            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1", "the BatchNorm1d that follows this layer"
-        )
+        cause = tr("To fuse, linear.out_features == bn.num_features or bn.num_features == 1")
+        raise ArgumentError(cause, "the BatchNorm1d that follows this layer")
     made = copy.deepcopy(linear)
     made.weight, made.bias = fuse_linear_bn_weights(
         made.weight, made.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias

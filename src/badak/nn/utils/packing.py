@@ -58,9 +58,8 @@ def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enfo
         order = np.argsort(-lengths, kind="stable")
         lengths = lengths[order]
     if (np.diff(lengths) > 0).any():
-        raise ArgumentError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True", "enforce_sorted=False"
-        )
+        cause = tr("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True")
+        raise ArgumentError(cause, "enforce_sorted=False")
     sizes = (lengths[:, None] > np.arange(lengths[0])).sum(axis=0)
     columns = np.arange(B) if order is None else order
     rows = np.concatenate([t * B + columns[:n] for t, n in enumerate(sizes)])

@@ -115,9 +115,8 @@ class _Orthogonal(Module):
     def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool = True) -> None:
         super().__init__()
         if weight.is_complex() and orthogonal_map == "householder":
-            raise ArgumentError(
-                "The householder parametrization does not support complex tensors.", 'orthogonal_map="matrix_exp" or "cayley"'
-            )
+            cause = tr("The householder parametrization does not support complex tensors.")
+            raise ArgumentError(cause, 'orthogonal_map="matrix_exp" or "cayley"')
         self.shape, self.orthogonal_map, self.trivial = weight.shape, orthogonal_map, use_trivialization
         if use_trivialization:
             self.register_buffer("base", None)

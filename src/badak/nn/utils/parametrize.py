@@ -147,9 +147,8 @@ def _register(module: Module, name: str, value: Tensor) -> None:
 
 
 def _wrong(what: str, rule: str, found: object) -> ArgumentError:
-    return ArgumentError(
-        tr("{} {}. Got {}", what, rule, type(found).__name__), "return value, the tensor itself, or value.chunk(2)"
-    )
+    cause = tr("{} {}. Got {}", what, rule, type(found).__name__)
+    return ArgumentError(cause, "return value, the tensor itself, or value.chunk(2)")
 
 
 def _expect_alike(rule: str, before: Tensor, after: object) -> None:

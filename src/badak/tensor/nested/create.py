@@ -138,10 +138,8 @@ def nested_tensor_from_jagged(
         [[0.0, 1.0], [2.0, 3.0, 4.0]]
     """
     if offsets is not None and lengths is not None:
-        raise NotSupportedError(
-            "nested_tensor_from_jagged(): offsets with lengths, values with gaps between examples, are not supported",
-            "values without gaps, and offsets",
-        )
+        cause = tr("nested_tensor_from_jagged(): offsets with lengths, values with gaps between examples, are not supported")
+        raise NotSupportedError(cause, "values without gaps, and offsets")
     if offsets is None and lengths is None:
         raise ArgumentError("nested_tensor_from_jagged(): At least one of offsets or lengths is required.", "offsets=")
     at = 1 if jagged_dim is None else int(jagged_dim)

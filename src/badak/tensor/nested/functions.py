@@ -107,9 +107,8 @@ def _size(func: Callable, x: NestedTensor, dim: int | None = None) -> Any:
 
 def _getitem(func: Callable, x: NestedTensor, key: Any) -> Tensor:
     if type(key) is not int:
-        raise NotSupportedError(
-            "a nested tensor is indexed by the number of an example only", "x[i], x.unbind(), x.narrow(-1, 0, n)"
-        )
+        cause = tr("a nested tensor is indexed by the number of an example only")
+        raise NotSupportedError(cause, "x[i], x.unbind(), x.narrow(-1, 0, n)")
     return parts(x)[dim_of_example(x, key)]
 
 

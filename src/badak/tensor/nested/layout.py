@@ -67,9 +67,8 @@ class RaggedSize:
         raise self._no_number()
 
     def _no_number(self) -> NotSupportedError:
-        return NotSupportedError(
-            tr("{} is the size of a ragged dim: no number, but one for each example", self.name), "x.offsets().diff()"
-        )
+        cause = tr("{} is the size of a ragged dim: no number, but one for each example", self.name)
+        return NotSupportedError(cause, "x.offsets().diff()")
 
     def examples(self) -> np.ndarray:
         """(N,): to which example each row belongs."""

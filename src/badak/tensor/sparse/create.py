@@ -172,9 +172,8 @@ def to_sparse(input: Tensor, sparse_dim: Any = None, *, layout: Any = None, bloc
     if isinstance(sparse_dim, layouts.layout):
         sparse_dim, layout = None, sparse_dim
     if blocksize is not None or dense_dim:
-        raise ArgumentError(
-            "to_sparse: badak has no layouts of blocks, and no dense dims but of sparse_coo", "to_sparse(sparse_dim)"
-        )
+        cause = tr("to_sparse: badak has no layouts of blocks, and no dense dims but of sparse_coo")
+        raise ArgumentError(cause, "to_sparse(sparse_dim)")
     if layout in (None, layouts.sparse_coo):
         return _coo_of(input, sparse_dim)
     if layout not in (layouts.sparse_csr, layouts.sparse_csc):

@@ -63,9 +63,8 @@ class GradScaler:
         if id(optimizer) in self._stepped:
             raise GraphError("unscale_() is being called after step().", "unscale_, then step, then update")
         if id(optimizer) in self._found:
-            raise GraphError(
-                "unscale_() has already been called on this optimizer since the last update().", "scaler.update() after step"
-            )
+            cause = tr("unscale_() has already been called on this optimizer since the last update().")
+            raise GraphError(cause, "scaler.update() after step")
         grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         if any(grad.dtype is dtypes.float16 for grad in grads):
             raise ArgumentTypeError("Attempting to unscale FP16 gradients.", "float32 parameters, and autocast for the products")

@@ -175,9 +175,8 @@ class GraphModule(Module):
         return GraphModule(self, copy.deepcopy(self.graph), type(self).__name__)
 
     def __reduce__(self) -> Any:
-        raise NotSupportedError(
-            "GraphModule: a pickle of it would hold code", "torch.export.save, torch.jit.save of a trace, or save its state_dict"
-        )
+        cause = tr("GraphModule: a pickle of it would hold code")
+        raise NotSupportedError(cause, "torch.export.save, torch.jit.save of a trace, or save its state_dict")
 
     def __str__(self) -> str:
         hint = "# To see more debug info, please use `graph_module.print_readable()`"

@@ -129,10 +129,8 @@ class Proxy:
         return self.tracer.create_proxy("call_function", abs, (self,), {})
 
     def __len__(self) -> int:
-        raise TraceError(
-            "'len' is not supported in symbolic tracing by default",
-            "if you want this call to be recorded, call fx.wrap('len') at module scope, or use x.shape[0]",
-        )
+        cause = tr("'len' is not supported in symbolic tracing by default")
+        raise TraceError(cause, "if you want this call to be recorded, call fx.wrap('len') at module scope, or use x.shape[0]")
 
     def __index__(self) -> int:
         raise TraceError(tr("{} has no number yet: it cannot be an index, or the argument of range", self.node.name), "x.size(0)")

@@ -102,9 +102,8 @@ def _shapes_of_axes(args: tuple, kwargs: dict, inputs: Any, outputs: Any, axes: 
     """dynamic_axes as dynamic_shapes."""
     values = [*args, *kwargs.values()]
     if not all(isinstance(x, Tensor) or x is None for x in values):
-        raise NotSupportedError(
-            "onnx.export: dynamic_axes names inputs that are tensors; here are containers", "dynamic_shapes=..."
-        )
+        cause = tr("onnx.export: dynamic_axes names inputs that are tensors; here are containers")
+        raise NotSupportedError(cause, "dynamic_shapes=...")
     from_forward = [each for each in _argument_names(model) if each]
     names = [*(inputs or from_forward[: len(args)]), *kwargs]
     if unknown := sorted(set(axes) - set(names) - set(outputs or ()) - {f"output_{i}" for i in range(64)}):

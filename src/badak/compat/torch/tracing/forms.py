@@ -394,6 +394,5 @@ def form_of(function: Any, name: str) -> _Form | None:
 
 def without_form(name: str, where: str) -> NotSupportedError:
     """The error for an operation that a graph cannot say."""
-    return NotSupportedError(
-        tr("{}: a graph has no form for the operation {}", where, name), "write that part with other functions"
-    )
+    cause = tr("{}: a graph has no form for the operation {}", where, name)
+    return NotSupportedError(cause, "write that part with other functions")

@@ -44,9 +44,8 @@ class FlopCounterMode(Observer):
 
     def __init__(self, mods: Any = None, depth: int | None = 2, display: bool = True, custom_mapping: dict | None = None) -> None:
         if custom_mapping:
-            raise NotSupportedError(
-                "FlopCounterMode: custom_mapping is not supported", "a class derived from badak.ops.Op with flops"
-            )
+            cause = tr("FlopCounterMode: custom_mapping is not supported")
+            raise NotSupportedError(cause, "a class derived from badak.ops.Op with flops")
         if depth is not None and type(depth) is not int:
             raise ArgumentTypeError(tr("FlopCounterMode: expected depth, how many levels; got {}", type(depth).__name__), "depth=2")
         self.depth, self.display = depth, display
