@@ -247,11 +247,7 @@ class Tokenizer:
         made.train_from_iterator(
             map(_whole, _texts("train_bpe", texts)),
             tokenizers.trainers.BpeTrainer(
-                vocab_size=size,
-                special_tokens=marks,
-                initial_alphabet=alphabet,
-                min_frequency=least,
-                show_progress=progress,
+                vocab_size=size, special_tokens=marks, initial_alphabet=alphabet, min_frequency=least, show_progress=progress
             ),
         )
         return cls(made)

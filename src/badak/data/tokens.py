@@ -26,16 +26,7 @@ from badak.data import validation
 from badak.data.dataset import Dataset
 from badak.data.files import read_pieces
 from badak.data.tokenizer import FILE, Tokenizer
-from badak.io.atomic import (
-    as_path,
-    make_folder,
-    new_file,
-    open_file,
-    read_small,
-    reading,
-    remove_leftovers,
-    write_file,
-)
+from badak.io.atomic import as_path, make_folder, new_file, open_file, read_small, reading, remove_leftovers, write_file
 from badak.io.config import parse_json
 from badak.io.errors import shown
 from badak.io.sealed import seal, unseal

@@ -7,12 +7,7 @@ from typing import Any
 
 from badak.generation.logit_filters import GenerationConfig, filter_logits, forbid
 from badak.generation.reader import Reader, answering, next_logits
-from badak.generation.validation import (
-    Ends,
-    ends_of,
-    expect_prompt,
-    expect_settings,
-)
+from badak.generation.validation import Ends, ends_of, expect_prompt, expect_settings
 from badak.nn import Module
 from badak.tensor import Tensor, cat, stack, tensor
 

@@ -10,10 +10,7 @@ from badak.autograd import no_grad
 from badak.compiler.compiled import Compiled
 from badak.core.errors import ArgumentError, tr
 from badak.generation.logit_filters import forbid
-from badak.generation.validation import (
-    expect_answers,
-    expect_known,
-)
+from badak.generation.validation import expect_answers, expect_known
 from badak.nn import KeyValueCache, Module
 from badak.tensor import Tensor
 

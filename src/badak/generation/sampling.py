@@ -12,14 +12,7 @@ from badak.data.padding import pad
 from badak.generation.beams import beam_search
 from badak.generation.logit_filters import GenerationConfig, filter_logits
 from badak.generation.reader import Reader, answering, evaluating, next_logits
-from badak.generation.validation import (
-    Ends,
-    ends_of,
-    expect_prompt,
-    expect_settings,
-    expect_some_left,
-    prompts_of,
-)
+from badak.generation.validation import Ends, ends_of, expect_prompt, expect_settings, expect_some_left, prompts_of
 from badak.models.gpt import expect_starts
 from badak.nn import Module
 from badak.tensor import Generator, Tensor, cat, full_like, multinomial, tensor, where

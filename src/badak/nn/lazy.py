@@ -4,15 +4,7 @@ from typing import Any
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
-from badak.nn.batch_norm import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-    _NormBase,
-)
+from badak.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, _NormBase
 from badak.nn.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, _ConvNd
 from badak.nn.functional._common import tensor as needed
 from badak.nn.linear import Linear

@@ -272,8 +272,7 @@ STREAM = TrainConfig(steps=2_000, batch_size=12, lr=2e-3, beta2=0.99, weight_dec
 PRESETS: dict[str, dict[str, Setup]] = {
     "classify": {
         "digits": ClassifySetup(
-            model=ClassifierConfig(d_model=64, feedforward_ratio=2),
-            train=TrainConfig(epochs=6, lr=2e-3, beta2=0.99),
+            model=ClassifierConfig(d_model=64, feedforward_ratio=2), train=TrainConfig(epochs=6, lr=2e-3, beta2=0.99)
         ),
         "small": ClassifySetup(  # 5,000 and 1,000 pictures, post-norm, hidden 32
             model=ClassifierConfig(norm_first=False),
@@ -302,7 +301,7 @@ PRESETS: dict[str, dict[str, Setup]] = {
     },
     "bert": {
         "proverbs": BERTSetup(
-            train=TrainConfig(epochs=100, batch_size=10, lr=1e-3, eval_every=30, **{**PLAIN, "warmup_steps": 20}),
+            train=TrainConfig(epochs=100, batch_size=10, lr=1e-3, eval_every=30, **{**PLAIN, "warmup_steps": 20})
         ),
     },
     "text": {

@@ -44,9 +44,7 @@ TABLE = {
         in_place=("float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"),
     ),
     "tensor.blocks": Names(
-        both="corrcoef cov dsplit hsplit renorm rot90 vsplit",
-        in_place="renorm_",
-        functions="block_diag unravel_index",
+        both="corrcoef cov dsplit hsplit renorm rot90 vsplit", in_place="renorm_", functions="block_diag unravel_index"
     ),
     "tensor.compare": Names(
         both=(
@@ -99,7 +97,7 @@ TABLE = {
             "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint16 uint32 "
             "uint64 uint8 bits16 bits1x8 bits2x4 bits4x2 bits8 complex32 chalf=complex32 float4_e2m1fn_x2 int1 int2 int3 int4 int5 "
             "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
-        ),
+        )
     ),
     "tensor.random_ops": Names(
         functions=(
@@ -128,18 +126,13 @@ TABLE = {
         in_place_both="index_put_",
         in_place="scatter_ scatter_add_ index_fill_ index_add_ masked_scatter_",
     ),
-    "tensor.inplace_ops": Names(
-        both="fill_ zero_",
-        methods="add_ sub_ addcmul_ addcdiv_ fill_diagonal_ copy_ index_copy_ resize_",
-    ),
-    "tensor.concat": Names(
-        functions="cat column_stack concat concatenate dstack hstack row_stack stack vstack",
-    ),
+    "tensor.inplace_ops": Names(both="fill_ zero_", methods="add_ sub_ addcmul_ addcdiv_ fill_diagonal_ copy_ index_copy_ resize_"),
+    "tensor.concat": Names(functions="cat column_stack concat concatenate dstack hstack row_stack stack vstack"),
     "tensor.layouts": Names(
         functions=(
             "channels_last channels_last_3d contiguous_format jagged layout memory_format preserve_format "
             "sparse_coo sparse_csc sparse_csr strided"
-        ),
+        )
     ),
     "tensor.legacy": Names(
         functions=(
@@ -180,19 +173,13 @@ TABLE = {
         ),
         methods="uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_",
     ),
-    "tensor.rearrange": Names(
-        both="flip fliplr flipud repeat_interleave roll tile",
-        methods="repeat",
-    ),
+    "tensor.rearrange": Names(both="flip fliplr flipud repeat_interleave roll tile", methods="repeat"),
     "tensor.reduce": Names(
         both=("all aminmax any count_nonzero cumprod cumsum diff dist logsumexp max min nanmean nansum norm std var"),
         functions="std_mean var_mean",
         in_place="cumsum_ cumprod_",
     ),
-    "tensor.running": Names(
-        both="cummax cummin logcumsumexp",
-        functions="cumulative_trapezoid gradient trapezoid trapz",
-    ),
+    "tensor.running": Names(both="cummax cummin logcumsumexp", functions="cumulative_trapezoid gradient trapezoid trapz"),
     "tensor.sparse.create": Names(
         functions=(
             "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor _convert_indices_from_coo_to_csr "
@@ -204,7 +191,7 @@ TABLE = {
         methods=(
             "indices values crow_indices col_indices ccol_indices row_indices is_coalesced sparse_dim dense_dim _nnz _indices "
             "_values _coalesced_"
-        ),
+        )
     ),
     "tensor.sparse.products": Names(functions="dsmm=mm spmm=mm"),
     "tensor.scatter": Names(
@@ -230,36 +217,22 @@ TABLE = {
         functions="bucketize histogramdd searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ share_memory_ storage untyped_storage"),
-    "tensor.signal": Names(
-        both="istft stft",
-        functions="bartlett_window blackman_window hamming_window hann_window kaiser_window",
-    ),
+    "tensor.signal": Names(both="istft stft", functions="bartlett_window blackman_window hamming_window hann_window kaiser_window"),
     "tensor.special": Names(
-        both="digamma logit mvlgamma polygamma",
-        in_place_both="logit_",
-        in_place="digamma_ mvlgamma_ polygamma_",
+        both="digamma logit mvlgamma polygamma", in_place_both="logit_", in_place="digamma_ mvlgamma_ polygamma_"
     ),
     "tensor.tensor": Names(functions="Tensor"),
     "tensor.tensor.Tensor": Names(
-        functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel"),
+        functions=("detach detach_ get_device is_complex is_floating_point is_inference is_signed numel")
     ),
-    "tensor.triangular": Names(
-        both="diag diag_embed diagflat tril triu",
-        in_place="tril_ triu_",
-    ),
+    "tensor.triangular": Names(both="diag diag_embed diagflat tril triu", in_place="tril_ triu_"),
     "inspect.audit": Names(functions="audit"),
     "inspect.visualize": Names(functions="look"),
     "inspect.doctor": Names(functions="doctor"),
-    "kernels": Names(
-        functions="info",
-    ),
+    "kernels": Names(functions="info"),
     "autograd.use": Names(functions="use"),
-    "autograd": Names(
-        functions=("enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled"),
-    ),
-    "io": Names(
-        functions="load save",
-    ),
+    "autograd": Names(functions=("enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled")),
+    "io": Names(functions="load save"),
     "nn.quantization": Names(functions="quantize"),
     "nn.mask": Names(functions="Mask"),
     "nn.functional": Names(
@@ -268,7 +241,7 @@ TABLE = {
             "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity max_pool1d "
             "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle rms_norm rrelu_ "
             "selu selu_ threshold threshold_"
-        ),
+        )
     ),
     "nn.functional.conv": Names(functions="convolution"),
     "nn.functional.grid_sample": Names(functions="affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d"),
@@ -278,7 +251,7 @@ TABLE = {
             "cosine_embedding_loss ctc_loss dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ "
             "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
             "max_pool1d_with_indices native_batch_norm poisson_nll_loss rrelu triplet_margin_loss"
-        ),
+        )
     ),
     "autograd.anomaly_mode": Names(functions="is_anomaly_enabled"),
     "inspect.introspection.draw": Names(functions="draw"),
@@ -289,7 +262,7 @@ TABLE = {
             "_assert _assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
             "_check_tensor_all_with _check_type _check_value _check_with is_storage sym_float sym_int sym_ite sym_max sym_min "
             "sym_not sym_sum typename"
-        ),
+        )
     ),
     "compat.torch.amp.grad_scaler": Names(functions="GradScaler"),
     "compat.torch.amp.autocast_mode": Names(
@@ -297,7 +270,7 @@ TABLE = {
             "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype "
             "get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled set_autocast_cache_enabled "
             "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled"
-        ),
+        )
     ),
     "compat.torch": Names(
         functions=(
@@ -308,7 +281,7 @@ TABLE = {
             "is_warn_always_enabled set_default_device set_deterministic_debug_mode set_float32_matmul_precision "
             "set_flush_denormal set_num_interop_threads set_num_threads set_warn_always "
             "use_deterministic_algorithms"
-        ),
+        )
     ),
 }
 

@@ -14,15 +14,7 @@ import numpy as np
 from badak.kernels.numba.codegen.compile import kernel, overload
 from badak.kernels.numba.codegen.linking import callbacks, extern
 from badak.kernels.numba.codegen.registers import REGISTER, ROWS, lanes
-from badak.kernels.numba.simd.tiles import (
-    DEPTH,
-    copy_number,
-    copy_row,
-    copy_strip,
-    panel_space,
-    tile,
-    transpose,
-)
+from badak.kernels.numba.simd.tiles import DEPTH, copy_number, copy_row, copy_strip, panel_space, tile, transpose
 
 _LINE, _PAGE = 64, 4096  # bytes of a line of cache, and those after which its sets, and pages, begin again
 _FEW, _SOME = 3, 16  # panels of b up to which a is read where it lies: where that is slow, and where it is not
