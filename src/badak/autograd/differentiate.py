@@ -79,9 +79,8 @@ def grad(
     made = []
     for i, (x, dx) in enumerate(zip(inputs, found, strict=True)):
         if dx is None and not (allow_unused or materialize_grads):
-            cause = tr("One of the differentiated Tensors appears to not have been used in the graph (inputs[{}]"
-                       "{}). "
-                       "Set allow_unused=True if this is the desired behavior.", i,
+            cause = tr("One of the differentiated Tensors appears to not have been used in the graph (inputs[{}]{}). Set "
+                       "allow_unused=True if this is the desired behavior.", i,
                        "" if isinstance(x, GradientEdge) else tr(", shape {}", tuple(x.shape)))  # fmt: skip
             raise GraphError(cause, "allow_unused=True gives None there")
         if isinstance(x, GradientEdge):

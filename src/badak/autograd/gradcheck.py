@@ -218,9 +218,8 @@ def _agree(derived, numerical, o: int, i: int, atol, rtol, pairs: bool, how: str
     wrong = ~np.isclose(derived, numerical, atol=atol, rtol=rtol)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
-        cause = tr("{}Jacobian {}mismatch for output {} with respect to input {}: {} of {} "
-                   "elements, first at "
-                   "(input element {}, output element {}): numerical {:.6g}, analytical {:.6g}", part, how, o, i, int(wrong.sum()),
+        cause = tr("{}Jacobian {}mismatch for output {} with respect to input {}: {} of {} elements, first at (input element {}, "
+                   "output element {}): numerical {:.6g}, analytical {:.6g}", part, how, o, i, int(wrong.sum()),
                    wrong.size, at[0], at[1], numerical[at], derived[at])  # fmt: skip
         raise GradcheckError(cause, "check the jvp" if how else "check the backward: sign, transposes, a factor, broadcasting")
 

@@ -90,6 +90,5 @@ command = SectionedCommand(
         *options_of(DEFAULTS, "Search"),
     ],
     callback=run_translate,
-    help="Translate each TEXT with the model in RUN: a run of badak train translate, a Marian folder, or a "
-    "Hub name.",
+    help="Translate each TEXT with the model in RUN: a run of badak train translate, a Marian folder, or a Hub name.",
 )  # fmt: skip

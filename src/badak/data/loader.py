@@ -215,9 +215,8 @@ class _BaseDataLoaderIter:
         announced = self._loader._announced
         if announced is not None and self._given > announced:
             warn(
-                tr("Length of IterableDataset {} was reported to be {} "
-                   "(when accessing len(dataloader)), but {} samples have been fetched. "
-                   "For multiprocessing data-loading, this could be several workers that read the same examples",
+                tr("Length of IterableDataset {} was reported to be {} (when accessing len(dataloader)), but {} samples have been "
+                   "fetched. For multiprocessing data-loading, this could be several workers that read the same examples",
                    self._loader.dataset, announced, self._given),
                 tr("let each worker read its own part: see get_worker_info()"),
             )  # fmt: skip

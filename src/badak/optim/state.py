@@ -39,9 +39,8 @@ def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str
         raise OptimizerStateError(cause, "build the optimizer with the groups that it had when it was saved")
     for number, (ours, other) in enumerate(zip(groups, theirs)):
         if len(ours["params"]) != len(other["params"]):
-            cause = tr("loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
-                       "group {} has "
-                       "{} parameters, {}'s has {}", number, len(other["params"]), owner, len(ours["params"]))  # fmt: skip
+            cause = tr("loaded state dict contains a parameter group that doesn't match the size of optimizer's group: group {} "
+                       "has {} parameters, {}'s has {}", number, len(other["params"]), owner, len(ours["params"]))  # fmt: skip
             raise OptimizerStateError(cause, "build the optimizer for the model that it was saved with")
     merged = []
     for ours, other in zip(groups, theirs):

@@ -54,10 +54,8 @@ TABLE = {
         ),
         functions="isin",
         in_place=(
-            "logical_and_ logical_or_ logical_xor_ logical_not_ bitwise_and_ bitwise_or_ bitwise_xor_ "
-            "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ eq_ ne_ lt_ le_ gt_ ge_ greater_ "
-            "greater_equal_ less_ "
-            "less_equal_ not_equal_"
+            "logical_and_ logical_or_ logical_xor_ logical_not_ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ "
+            "bitwise_left_shift_ bitwise_right_shift_ eq_ ne_ lt_ le_ gt_ ge_ greater_ greater_equal_ less_ less_equal_ not_equal_"
         ),
     ),
     "tensor.complex": Names(
@@ -72,9 +70,8 @@ TABLE = {
     "tensor.copies": Names(
         both="narrow_copy unsafe_chunk unsafe_split unsafe_split_with_sizes",
         functions=(
-            "alias_copy as_strided_copy constant_pad_nd detach_copy diagonal_copy expand_copy fill permute_copy "
-            "resize_as_ select_copy "
-            "slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy "
+            "alias_copy as_strided_copy constant_pad_nd detach_copy diagonal_copy expand_copy fill permute_copy resize_as_ "
+            "select_copy slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy "
             "unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy"
         ),
         methods="resize_as_ sum_to_size",
@@ -82,21 +79,18 @@ TABLE = {
     "tensor.create": Names(
         functions=(
             "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack "
-            "from_file from_numpy frombuffer full "
-            "full_like "
-            "is_tensor ones ones_like scalar_tensor tensor tril_indices triu_indices zeros "
-            "zeros_like"
+            "from_file from_numpy frombuffer full full_like is_tensor ones ones_like scalar_tensor tensor tril_indices "
+            "triu_indices zeros zeros_like"
         ),
         methods="new_zeros new_ones new_empty new_full new_tensor new",
     ),
     "tensor.dtypes": Names(
         functions=(
-            "bfloat16 bool=bool_ bool_ cdouble=complex128 cfloat=complex64 complex128 complex64 device "
-            "double=float64 dtype finfo float=float32 float16 float32 float64 get_default_dtype half=float16 "
-            "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
-            "iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size uint16 uint32 "
-            "uint64 uint8 bits16 bits1x8 bits2x4 bits4x2 bits8 complex32 chalf=complex32 float4_e2m1fn_x2 int1 int2 int3 int4 int5 "
-            "int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
+            "bfloat16 bool=bool_ bool_ cdouble=complex128 cfloat=complex64 complex128 complex64 device double=float64 dtype finfo "
+            "float=float32 float16 float32 float64 get_default_dtype half=float16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+            "float8_e5m2fnuz float8_e8m0fnu iinfo int=int32 int16 int32 int64 int8 long=int64 set_default_dtype short=int16 Size "
+            "uint16 uint32 uint64 uint8 bits16 bits1x8 bits2x4 bits4x2 bits8 complex32 chalf=complex32 float4_e2m1fn_x2 int1 int2 "
+            "int3 int4 int5 int6 int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         )
     ),
     "tensor.random_ops": Names(
@@ -237,10 +231,9 @@ TABLE = {
     "nn.mask": Names(functions="Mask"),
     "nn.functional": Names(
         functions=(
-            "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d conv_tbc "
-            "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity max_pool1d "
-            "max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle pixel_unshuffle rms_norm rrelu_ "
-            "selu selu_ threshold threshold_"
+            "adaptive_avg_pool1d avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d "
+            "conv_transpose2d conv_transpose3d cosine_similarity max_pool1d max_pool2d max_pool3d pairwise_distance pdist "
+            "pixel_shuffle pixel_unshuffle rms_norm rrelu_ selu selu_ threshold threshold_"
         )
     ),
     "nn.functional.conv": Names(functions="convolution"),
@@ -274,13 +267,11 @@ TABLE = {
     ),
     "compat.torch": Names(
         functions=(
-            "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError "
-            "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode get_device_module "
-            "get_float32_matmul_precision "
-            "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
-            "is_warn_always_enabled set_default_device set_deterministic_debug_mode set_float32_matmul_precision "
-            "set_flush_denormal set_num_interop_threads set_num_threads set_warn_always "
-            "use_deterministic_algorithms"
+            "autocast get_autocast_dtype is_autocast_enabled compile OutOfMemoryError are_deterministic_algorithms_enabled "
+            "get_default_device get_deterministic_debug_mode get_device_module get_float32_matmul_precision "
+            "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
+            "set_default_device set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal "
+            "set_num_interop_threads set_num_threads set_warn_always use_deterministic_algorithms"
         )
     ),
 }
