@@ -51,13 +51,8 @@ class Bernoulli(_Trials):
         self._take(probs, logits)
         super().__init__(self._shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
+    mean = property(lambda self: self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs))
 
     def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """Zeros and ones."""

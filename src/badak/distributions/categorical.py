@@ -39,9 +39,7 @@ class Categorical(Distribution):
     def probs(self) -> Tensor:
         return logits_to_probs(self.logits)
 
-    @property
-    def param_shape(self) -> Size:
-        return Size(self._param.shape)
+    param_shape = property(lambda self: Size(self._param.shape))
 
     @property
     def mean(self) -> Tensor:

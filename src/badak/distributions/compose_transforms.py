@@ -35,10 +35,7 @@ class ComposeTransform(Transform):
         return _with_dims(self.parts[-1].codomain, dims)
 
     bijective = property(lambda self: all(part.bijective for part in self.parts))  # type: ignore[assignment]
-
-    @property
-    def sign(self):
-        return math.prod((part.sign for part in self.parts), start=1)
+    sign = property(lambda self: math.prod((part.sign for part in self.parts), start=1))
 
     def with_cache(self, cache_size: int = 1):
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)

@@ -23,21 +23,10 @@ class _LocScale(Distribution):
 class Normal(_LocScale):
     """x = loc + scale z, z standard normal.   log_prob = -(x - loc)^2 / (2 scale^2) - log scale - log sqrt(2 pi)."""
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
-    def stddev(self) -> Tensor:
-        return self.scale
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale.pow(2)
+    mean = property(lambda self: self.loc)
+    mode = property(lambda self: self.loc)
+    stddev = property(lambda self: self.scale)
+    variance = property(lambda self: self.scale.pow(2))
 
     def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
@@ -80,17 +69,9 @@ class Uniform(Distribution):
 
     arg_constraints = {"low": real, "high": real}
 
-    @property
-    def mean(self) -> Tensor:
-        return (self.high + self.low) / 2
-
-    @property
-    def stddev(self) -> Tensor:
-        return (self.high - self.low) / 12**0.5
-
-    @property
-    def variance(self) -> Tensor:
-        return (self.high - self.low).pow(2) / 12
+    mean = property(lambda self: (self.high + self.low) / 2)
+    stddev = property(lambda self: (self.high - self.low) / 12**0.5)
+    variance = property(lambda self: (self.high - self.low).pow(2) / 12)
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """low + u (high - low): gradients reach both."""

@@ -150,9 +150,7 @@ class AffineTransform(Transform):
         lambda self: constraints.real if not self._event_dim else constraints.independent(constraints.real, self._event_dim)
     )
 
-    @property
-    def sign(self):
-        return self.scale.sign() if isinstance(self.scale, Tensor) else (self.scale > 0) - (self.scale < 0)
+    sign = property(lambda self: self.scale.sign() if isinstance(self.scale, Tensor) else (self.scale > 0) - (self.scale < 0))
 
     def with_cache(self, cache_size: int = 1):
         if self._cache_size == cache_size:

@@ -49,13 +49,8 @@ class MixtureSameFamily(Distribution):
         w = self.mixture_distribution.probs
         return w.reshape(*w.shape, *(1,) * len(self.event_shape))
 
-    @property
-    def _axis(self) -> int:
-        return -1 - len(self.event_shape)
-
-    @property
-    def mean(self) -> Tensor:
-        return (self._weights() * self.component_distribution.mean).sum(self._axis)
+    _axis = property(lambda self: -1 - len(self.event_shape))
+    mean = property(lambda self: (self._weights() * self.component_distribution.mean).sum(self._axis))
 
     @property
     def variance(self) -> Tensor:
@@ -123,22 +118,10 @@ class LowRankMultivariateNormal(Distribution):
         return linalg.cholesky(inner + one)
 
     mean = mode = property(lambda self: self.loc)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.cov_factor.pow(2).sum(-1) + self.cov_diag
-
-    @property
-    def covariance_matrix(self) -> Tensor:
-        return self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed()
-
-    @property
-    def precision_matrix(self) -> Tensor:
-        return linalg.inv(self.covariance_matrix)
-
-    @property
-    def scale_tril(self) -> Tensor:
-        return linalg.cholesky(self.covariance_matrix)
+    variance = property(lambda self: self.cov_factor.pow(2).sum(-1) + self.cov_diag)
+    covariance_matrix = property(lambda self: self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed())
+    precision_matrix = property(lambda self: linalg.inv(self.covariance_matrix))
+    scale_tril = property(lambda self: linalg.cholesky(self.covariance_matrix))
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """loc + W z + sqrt(D) e: gradients reach all three."""

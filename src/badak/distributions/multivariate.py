@@ -71,10 +71,7 @@ class MultivariateNormal(Distribution):
         )
 
     mean = mode = property(lambda self: self.loc)
-
-    @property
-    def variance(self) -> Tensor:
-        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand((*self._batch_shape, *self._event_shape))
+    variance = property(lambda self: self._unbroadcasted_scale_tril.pow(2).sum(-1).expand((*self._batch_shape, *self._event_shape)))
 
     def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
         """loc + L z: gradients reach both."""

@@ -119,9 +119,7 @@ class Dirichlet(Distribution):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.concentration / self.concentration.sum(-1, True)
+    mean = property(lambda self: self.concentration / self.concentration.sum(-1, True))
 
     @property
     def mode(self) -> Tensor:
@@ -164,10 +162,7 @@ class Beta(Distribution):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"  # PyTorch keeps both in a Dirichlet, and shows neither
 
-    @property
-    def _both(self) -> Dirichlet:
-        return Dirichlet(stack([self.concentration1, self.concentration0], -1), validate_args=False)
-
+    _both = property(lambda self: Dirichlet(stack([self.concentration1, self.concentration0], -1), validate_args=False))
     mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0))
     mode = property(lambda self: self._both.mode[..., 0])
 
@@ -203,10 +198,7 @@ class StudentT(Distribution):
         super().__init__(self.df.shape, validate_args=validate_args)
 
     mode = property(lambda self: self.loc)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc.masked_fill(self.df <= 1, float("nan"))
+    mean = property(lambda self: self.loc.masked_fill(self.df <= 1, float("nan")))
 
     @property
     def variance(self) -> Tensor:

@@ -54,9 +54,7 @@ class ContinuousBernoulli(Distribution):
     def probs(self) -> Tensor:
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
-    @property
-    def param_shape(self) -> Size:
-        return Size(self._param.shape)
+    param_shape = property(lambda self: Size(self._param.shape))
 
     def _outside(self) -> Tensor:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])

@@ -252,13 +252,8 @@ class Weibull(TransformedDistribution):
         steps = [PowerTransform(self.concentration_reciprocal), AffineTransform(0, self.scale)]
         super().__init__(base, steps, validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.scale * (1 + self.concentration_reciprocal).lgamma().exp()
-
-    @property
-    def mode(self) -> Tensor:
-        return self.scale * ((self.concentration - 1) / self.concentration) ** self.concentration.reciprocal()
+    mean = property(lambda self: self.scale * (1 + self.concentration_reciprocal).lgamma().exp())
+    mode = property(lambda self: self.scale * ((self.concentration - 1) / self.concentration) ** self.concentration.reciprocal())
 
     @property
     def variance(self) -> Tensor:

@@ -44,21 +44,10 @@ class _Everywhere:
         self.place = place
         of_all.extend((place, f"_global_{name}_hooks") for name in _TABLES)
 
-    @property
-    def forward(self) -> dict[int, Callable]:
-        return self.place["_global_forward_hooks"]
-
-    @property
-    def forward_pre(self) -> dict[int, Callable]:
-        return self.place["_global_forward_pre_hooks"]
-
-    @property
-    def backward(self) -> dict[int, Callable]:
-        return self.place["_global_backward_hooks"]
-
-    @property
-    def backward_pre(self) -> dict[int, Callable]:
-        return self.place["_global_backward_pre_hooks"]
+    forward = property(lambda self: self.place["_global_forward_hooks"])
+    forward_pre = property(lambda self: self.place["_global_forward_pre_hooks"])
+    backward = property(lambda self: self.place["_global_backward_hooks"])
+    backward_pre = property(lambda self: self.place["_global_backward_pre_hooks"])
 
 
 EVERYWHERE = _Everywhere()

@@ -33,17 +33,9 @@ class OfValues(Tensor):
         """The gradient of this tensor, of the gradient of its values."""
         return self.like(dy)
 
-    @property
-    def shape(self) -> dtypes.Size:
-        return self._size
-
-    @property
-    def dtype(self) -> dtypes.dtype:
-        return self._entries.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self._size)
+    shape = property(lambda self: self._size)
+    dtype = property(lambda self: self._entries.dtype)
+    ndim = property(lambda self: len(self._size))
 
     @property
     def requires_grad(self) -> bool:
@@ -53,13 +45,8 @@ class OfValues(Tensor):
     def requires_grad(self, wanted: bool) -> None:
         self._entries.requires_grad_(wanted)
 
-    @property
-    def is_leaf(self) -> bool:
-        return self._entries.is_leaf
-
-    @property
-    def grad_fn(self):
-        return self._entries.grad_fn
+    is_leaf = property(lambda self: self._entries.is_leaf)
+    grad_fn = property(lambda self: self._entries.grad_fn)
 
     @property
     def grad(self) -> Tensor | None:
