@@ -66,11 +66,11 @@ def native_calls(calls, read, written, origins, again) -> list | None:
     return calls if _same_again(calls, results, scratch.values(), again) else None
 
 
-def read_by(calls):
+def read_by(calls, words="RV"):
     """The arrays that calls read, apart from empty ones."""
     for kernel, _, _, arguments in calls:
         for word, x in zip(kernel.signature, arguments):
-            if isinstance(x, np.ndarray) and x.size and word[0] in "RV":
+            if isinstance(x, np.ndarray) and x.size and word[0] in words:
                 yield x
 
 
@@ -86,10 +86,7 @@ def reads_only(calls, known) -> bool:
 
 def written_by(calls):
     """The arrays that calls write."""
-    for kernel, _, _, arguments in calls:
-        for word, x in zip(kernel.signature, arguments):
-            if isinstance(x, np.ndarray) and x.size and word[0] in "WX":
-                yield x
+    return read_by(calls, "WX")
 
 
 def _shared(array, origins) -> bool:

@@ -53,6 +53,11 @@ def summing(backward):
     return wide
 
 
+def expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether an array of `shape` can be stretched to the shape `to`."""
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
+
+
 def unbroadcast(dy, shape):
     """Sum dy down to `shape`: the gradient of stretching an array of `shape` to dy's shape."""
     if dy.shape == shape:

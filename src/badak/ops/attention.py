@@ -4,6 +4,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError, ShapeError, tr, warn_once
+from badak.ops._broadcast import expands
 from badak.ops._check import dtype_mismatch, not_floating, unlike_attended
 from badak.ops.batching import aligned, count, every
 from badak.ops.op import Count, Op
@@ -133,16 +134,12 @@ def _check(q, k, v, keep, bias, drop) -> None:
     if G != H and (G == 0 or H % G):
         raise _complaint(tr("query heads H a multiple of the key heads G"), q, k, v)
     for mask in (keep, bias):
-        if mask is not None and not _broadcasts(mask.shape, (B, H, T, S)):
+        if mask is not None and not expands(mask.shape, (B, H, T, S)):
             raise mask_mismatch(mask.shape, B, H, T, S)
     if keep is not None and keep.dtype != np.bool_:
         raise ArgumentError(tr("attention: expected keep of dtype bool; got {}", keep.dtype), "keep = mask != 0")
     if drop is not None and drop.shape != (B, H, T, S):
         raise _complaint(tr("a dropout mask of shape (B, H, T, S), not {},", drop.shape), q, k, v)
-
-
-def _broadcasts(shape, full) -> bool:
-    return len(shape) <= 4 and all(n in (1, m) for n, m in zip(reversed(shape), reversed(full)))
 
 
 def _batch_first(q, k) -> str | None:

@@ -125,11 +125,7 @@ def _check_argnums(argnums: Any, args: tuple) -> None:
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), pull): pull(dy) gives the gradient of each primal, as often as it is called."""
     expect_function("vjp", func)
-    (leaves, spec), recorded = _fresh(primals), modes.grad
-    with enable_grad():
-        made = func(*tree_unflatten(leaves, spec))
-        outputs, outer = _tensors("vjp", made[0] if has_aux else made)
-    again = recorded and _depends_on_others(outputs, leaves)
+    leaves, spec, made, outputs, outer, again = _ran("vjp", lambda xs: func(*xs), primals, has_aux)
 
     def pull(*dys):
         flat = tree_flatten(dys[0] if len(dys) == 1 else dys)[0]
@@ -148,11 +144,8 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
     J v = d/du (J^T u . v), so two walks backwards give it: J^T u is linear in u.
     """
     expect_function("jvp", func)
-    (leaves, spec), recorded = _fresh(primals), modes.grad
+    leaves, _, made, outputs, outer, again = _ran("jvp", lambda xs: func(*xs), primals, has_aux)
     with enable_grad():
-        made = func(*tree_unflatten(leaves, spec))
-        outputs, outer = _tensors("jvp", made[0] if has_aux else made)
-        again = recorded and _depends_on_others(outputs, leaves)
         slopes = _slopes(outputs, leaves, again)(tree_flatten(tangents)[0])
     value = tree_unflatten(outputs if again else [y.detach() for y in outputs], outer)
     found = (value, tree_unflatten(slopes, outer))
@@ -162,10 +155,7 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False
 def linearize(func: Callable, *primals: Any) -> tuple:
     """(func(*primals), push): push(*tangents) gives J v for as many v as it is called with, without func's running again."""
     expect_function("linearize", func)
-    (leaves, spec), recorded = _fresh(primals), modes.grad
-    with enable_grad():
-        outputs, outer = _tensors("linearize", func(*tree_unflatten(leaves, spec)))
-    again = recorded and _depends_on_others(outputs, leaves)
+    leaves, _, _, outputs, outer, again = _ran("linearize", lambda xs: func(*xs), primals, False)
     with enable_grad():
         along = _slopes(outputs, leaves, again)
 
@@ -173,6 +163,15 @@ def linearize(func: Callable, *primals: Any) -> tuple:
         return tree_unflatten(along(tree_flatten(tangents)[0]), outer)
 
     return tree_unflatten(outputs if again else [y.detach() for y in outputs], outer), push
+
+
+def _ran(where: str, func: Callable, tree: Any, has_aux: bool) -> tuple[list, TreeSpec, Any, list, TreeSpec, bool]:
+    """Fresh tensors and their spec; what func gives of them; its tensors and their spec; whether they depend on others, too."""
+    (leaves, spec), recorded = _fresh(tree), modes.grad
+    with enable_grad():
+        made = func(tree_unflatten(leaves, spec))
+        outputs, outer = _tensors(where, made[0] if has_aux else made)
+    return leaves, spec, made, outputs, outer, recorded and _depends_on_others(outputs, leaves)
 
 
 def _tensors(where: str, made: Any) -> tuple[list, TreeSpec]:
@@ -250,11 +249,8 @@ def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
     def jacobian(*args, **kwargs):
         chosen, of_chosen = _chosen(func, args, kwargs, argnums)
-        (leaves, spec), recorded = _fresh(chosen), modes.grad
+        leaves, spec, made, ys, outer, again = _ran("jacfwd", of_chosen, chosen, has_aux)
         with enable_grad():
-            made = of_chosen(tree_unflatten(leaves, spec))
-            ys, outer = _tensors("jacfwd", made[0] if has_aux else made)
-            again = recorded and _depends_on_others(ys, leaves)
             along = _slopes(ys, leaves, again)
             columns = []
             for k, x in enumerate(leaves):

@@ -3,7 +3,10 @@
 `badak.embedding(weight, ids)` is `F.embedding(ids, weight)`. Reductions: 0 "none", 1 "mean", 2 "sum".
 """
 
+from collections.abc import Callable
+
 from badak.core.errors import ArgumentError, NotSupportedError, tr
+from badak.core.public_api.taken import named
 from badak.nn import functional as F
 from badak.nn.functional.batch_norm import _normed
 from badak.tensor import Tensor
@@ -72,34 +75,17 @@ def group_norm(input, num_groups: int, weight=None, bias=None, eps: float = 1e-0
 # ---------------------------------------------------------------- drawn masks, embeddings, pools
 
 
-def dropout(input, p: float, train: bool) -> Tensor:
-    """As nn.functional.dropout."""
-    return F.dropout(input, p, train)
+def _masked(function: Callable, in_place: bool = False) -> Callable:
+    def masked(input, p: float, train: bool) -> Tensor:
+        return function(input, p, train, in_place)
+
+    name = function.__name__
+    return named(masked, f"{name}_" if in_place else name, f"{name}, in place." if in_place else f"As nn.functional.{name}.")
 
 
-def dropout_(input, p: float, train: bool) -> Tensor:
-    """dropout, in place."""
-    return F.dropout(input, p, train, True)
-
-
-def alpha_dropout(input, p: float, train: bool) -> Tensor:
-    """As nn.functional.alpha_dropout."""
-    return F.alpha_dropout(input, p, train)
-
-
-def alpha_dropout_(input, p: float, train: bool) -> Tensor:
-    """alpha_dropout, in place."""
-    return F.alpha_dropout(input, p, train, True)
-
-
-def feature_alpha_dropout(input, p: float, train: bool) -> Tensor:
-    """As nn.functional.feature_alpha_dropout."""
-    return F.feature_alpha_dropout(input, p, train)
-
-
-def feature_alpha_dropout_(input, p: float, train: bool) -> Tensor:
-    """feature_alpha_dropout, in place."""
-    return F.feature_alpha_dropout(input, p, train, True)
+dropout, dropout_ = _masked(F.dropout), _masked(F.dropout, True)
+alpha_dropout, alpha_dropout_ = _masked(F.alpha_dropout), _masked(F.alpha_dropout, True)
+feature_alpha_dropout, feature_alpha_dropout_ = _masked(F.feature_alpha_dropout), _masked(F.feature_alpha_dropout, True)
 
 
 def embedding(weight, indices, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:

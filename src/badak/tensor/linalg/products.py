@@ -6,6 +6,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotS
 from badak.core.events import pure
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
+from badak.ops._broadcast import expands
 from badak.ops._check import unlike_factors
 from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
@@ -170,15 +171,11 @@ def outer(input, vec2, *, out=None) -> Tensor:
 ger = outer
 
 
-def _expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
-
-
 def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
     if product._array.dtype.kind in "iub":  # which take the whole part of a factor, as in PyTorch
         beta, alpha = (int(factor) if isinstance(factor, float) else factor for factor in (beta, alpha))
     sizes = product._array.shape
-    if not _expands(input._array.shape, sizes):
+    if not expands(input._array.shape, sizes):
         cause = tr("the input of shape {} does not expand to the product's, {}", input._array.shape, sizes)
         raise ShapeError(cause, "an input of the product's shape, or one that stretches to it")
     product = product if alpha == 1 else mul(product, alpha)

@@ -12,31 +12,17 @@ from badak.tensor.legacy import TENSORS
 
 
 def is_available() -> bool:
-    """False."""
+    """False: there is no GPU."""
     return False
+
+
+is_initialized = is_tf32_supported = _is_in_bad_fork = is_available
+_initialized = False
 
 
 def device_count() -> int:
     """0."""
     return 0
-
-
-_initialized = False
-
-
-def is_initialized() -> bool:
-    """False."""
-    return False
-
-
-def _is_in_bad_fork() -> bool:
-    """False: there is no GPU that a fork could lose."""
-    return False
-
-
-def is_tf32_supported() -> bool:
-    """False: there is no GPU."""
-    return False
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
