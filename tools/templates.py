@@ -23,6 +23,7 @@ ERROR = (0, 1, "cause", "fix")
 CALLS: dict[str, tuple] = {
     "warn_once": (1, 2, "cause", "fix"),
     "expect": (2, 3, "rule", "fix"),
+    "expect_kind": (3,),
     "mend": (0, "fix"),
     "echo": (0,),
     "option": (1,),
@@ -111,6 +112,9 @@ def constants(node: ast.AST, errors: set[str], name: str) -> Iterator[ast.expr]:
         if called in ("option", "expect") and isinstance(node.func, ast.Attribute):  # others
             places = ()
         yield from (value for place, value in enumerate(node.args) if place in places)
+        if called == "expect_kind":
+            kind = ast.parse(f"type({ast.unparse(node.args[0])}).__name__", mode="eval").body
+            yield ast.Call(ast.Name("tr"), [node.args[2], *node.args[4:], kind])
         yield from (word.value for word in node.keywords if word.arg in places or word.arg in HELP)
     elif isinstance(node, ast.Module | ast.ClassDef):
         for each in node.body:

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from badak.core.i18n import Message, message, say
 from badak.core.i18n import tr as tr
@@ -152,6 +153,12 @@ def expect_function(where: str, func: object) -> None:
     """Raise unless `func` can be called."""
     if not callable(func):
         raise ArgumentTypeError(tr("{}: expected a function; got {}", where, type(func).__name__), f"{where}(function)")
+
+
+def expect_kind(value: object, kinds: Any, rule: str, fix: str | None, *names: object) -> None:
+    """Raise unless the value is of one of these kinds. rule: a template for the names, and at its end for the kind that it is."""
+    if not isinstance(value, kinds):
+        raise ArgumentTypeError(tr(rule, *names, type(value).__name__), fix)
 
 
 class NoDataError(NotSupportedError, TypeError):

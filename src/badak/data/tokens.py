@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakError, FileError, IndexOutOfRangeError, tr
+from badak.core.errors import ArgumentError, BadakError, FileError, IndexOutOfRangeError, expect_kind, tr
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api import guard_types as _guard_types
 from badak.data import validation
@@ -85,9 +85,7 @@ def write_tokens(
     end: the token after each document, the tokenizer's own unless told. tell(characters, tokens) is called as it goes on.
     """
     place = as_path(folder)
-    if not isinstance(tokenizer, Tokenizer):
-        cause = tr("write_tokens: expected a Tokenizer; got {}", type(tokenizer).__name__)
-        raise ArgumentTypeError(cause, "Tokenizer.load('tokenizer.json')")
+    expect_kind(tokenizer, Tokenizer, "write_tokens: expected a Tokenizer; got {}", "Tokenizer.load('tokenizer.json')")
     end = tokenizer.eos if end is None else validation.whole("write_tokens", "end", end, least=0)
     if end is not None and end >= len(tokenizer):
         cause = tr("write_tokens: end={} is outside of the {} tokens", end, len(tokenizer))

@@ -7,7 +7,7 @@ MPI moves the data; values are added here, in the order of `sums.py`, so that th
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
+from badak.core.errors import ArgumentError, ShapeError, expect_kind, tr
 from badak.distributed import sums
 from badak.distributed.consistency_check import agreement
 from badak.distributed.group import ProcessGroup, mine
@@ -33,9 +33,7 @@ def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None
 
 def array(x, where: str) -> np.ndarray:
     """The values of a tensor."""
-    if not isinstance(x, Tensor):
-        cause = tr("{}: expected a tensor; got {}", where, type(x).__name__)
-        raise ArgumentTypeError(cause, "badak.tensor(value), or the object collectives")
+    expect_kind(x, Tensor, "{}: expected a tensor; got {}", "badak.tensor(value), or the object collectives", where)
     return x._array
 
 

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from itertools import count
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, expect_kind, tr, warn_once
 from badak.data import sampler
 from badak.distributed.clock import HALF_AN_HOUR
 from badak.distributed.consistency_check import MANY, agreement, meeting
@@ -192,9 +192,7 @@ def _asked(backend) -> str | None:
     """The backend's name, as "cpu:gloo,cuda:nccl" has it too."""
     if backend is None:
         return None
-    if not isinstance(backend, str):
-        cause = tr("init_process_group: backend should be a string; got {}", type(backend).__name__)
-        raise ArgumentTypeError(cause, 'backend="mpi"')
+    expect_kind(backend, str, "init_process_group: backend should be a string; got {}", 'backend="mpi"')
     names = [part.split(":")[-1].lower() for part in backend.split(",")]
     unknown = [name for name in names if name not in BACKENDS]
     if unknown:
@@ -242,9 +240,7 @@ def chosen(asked=None) -> ProcessGroup:
         return world
     if asked == NON_MEMBER:
         raise ArgumentError(tr("rank {} is not in this group", world.rank()), "call it only where get_rank(group) >= 0")
-    if not isinstance(asked, ProcessGroup):
-        cause = tr("group should be what new_group gave; got {}", type(asked).__name__)
-        raise ArgumentTypeError(cause, "leave group out for all ranks")
+    expect_kind(asked, ProcessGroup, "group should be what new_group gave; got {}", "leave group out for all ranks")
     if asked is not world and asked.comm is not None and asked not in _made:
         raise StateError(tr("the group of ranks {} was destroyed", asked.ranks), "new_group(ranks)")
     return asked

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, expect_kind, tr
 from badak.data.validation import several, whole
 from badak.generation.logit_filters import GenerationConfig
 from badak.nn import Module
@@ -18,9 +18,7 @@ ONE_ROW = tr("one text alone is ids[None]; an empty text can start with a newlin
 def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> None:
     """Refuse what is no model, no GenerationConfig, and no number of a token."""
     expect_model("generate", model)
-    if not isinstance(config, GenerationConfig):
-        cause = tr("generate: expected a GenerationConfig; got {}", type(config).__name__)
-        raise ArgumentTypeError(cause, "GenerationConfig(max_new_tokens=100)")
+    expect_kind(config, GenerationConfig, "generate: expected a GenerationConfig; got {}", "GenerationConfig(max_new_tokens=100)")
     for one in ends_of(eos):
         whole("generate", "eos", one, least=0)
     for token in several("generate", suppress_tokens, tr("the tokens that are never written"), "suppress_tokens=[0]"):
@@ -29,16 +27,12 @@ def expect_settings(model: Any, config: Any, eos: Any, suppress_tokens: Any) -> 
 
 def expect_model(where: str, model: Any) -> None:
     """Refuse what is no module."""
-    if not isinstance(model, Module):
-        cause = tr("{}: expected a model, an nn.Module; got {}", where, type(model).__name__)
-        raise ArgumentTypeError(cause, "a class of nn.Module with forward(ids)")
+    expect_kind(model, Module, "{}: expected a model, an nn.Module; got {}", "a class of nn.Module with forward(ids)", where)
 
 
 def expect_prompt(ids: Any) -> None:
     """Refuse what is no prompt (B, T) of integers."""
-    if not isinstance(ids, Tensor):
-        cause = tr("generate: expected a prompt ids (B, T) as a Tensor; got {}", type(ids).__name__)
-        raise ArgumentTypeError(cause, "badak.tensor([[1, 2]])")
+    expect_kind(ids, Tensor, "generate: expected a prompt ids (B, T) as a Tensor; got {}", "badak.tensor([[1, 2]])")
     if ids.dim() != 2 or 0 in ids.shape:
         raise ArgumentError(tr("generate: expected a prompt ids (B, T) with at least one token; got {}", tuple(ids.shape)), ONE_ROW)
     _expect_whole(ids)

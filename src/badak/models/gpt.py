@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from badak import nn
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, expect_kind, tr
 from badak.io.config import option
 from badak.models.heads import WithHeads, expect_mask
 from badak.models.pretrained import Pretrained
@@ -189,8 +189,7 @@ def places_from(starts: Tensor, T: int, cache: KeyValueCache | None) -> Tensor:
 
 def expect_starts(starts: Any, batch: int) -> None:
     """Refuse what does not say of each of `batch` texts where it begins."""
-    if not isinstance(starts, Tensor):
-        raise ArgumentTypeError(tr("starts: expected a Tensor (B,); got {}", type(starts).__name__), "badak.tensor([0, 3])")
+    expect_kind(starts, Tensor, "starts: expected a Tensor (B,); got {}", "badak.tensor([0, 3])")
     if starts.shape != (batch,):
         cause = tr("starts: expected ({},), a number for each text; got {}", batch, tuple(starts.shape))
         raise ShapeError(cause, "badak.tensor([0, 3])")

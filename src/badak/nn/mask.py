@@ -20,7 +20,7 @@ B batch, T queries, S keys.
 from dataclasses import dataclass
 from typing import NoReturn
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, expect, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, expect, expect_kind, tr
 from badak.nn.grid import Grid
 from badak.tensor import Tensor, arange
 from badak.tensor import bool as bool_
@@ -63,8 +63,7 @@ class Mask:
     @staticmethod
     def padding(ids: Tensor, pad: int = 0) -> "Mask":
         """Keys are seen where `ids` (B, S), or (S,), is not `pad`."""
-        if not isinstance(ids, Tensor):
-            raise ArgumentTypeError(tr("Mask.padding: ids must be a Tensor, not {}", type(ids).__name__), "badak.tensor(ids)")
+        expect_kind(ids, Tensor, "Mask.padding: ids must be a Tensor, not {}", "badak.tensor(ids)")
         if ids.dtype == bool_:
             fix = tr("Mask.of(keep=x[:, None]) where True = seen, Mask.of(hide=x[:, None]) where True = padding")
             raise DTypeError("Mask.padding: expected ids; got booleans, which are a mask already", fix)

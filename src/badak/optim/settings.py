@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, expect_kind, tr, warn_once
 from badak.nn.tree import listed, why_empty
 from badak.tensor import Tensor
 
@@ -178,8 +178,7 @@ def groups_of(params: Any, owner: str) -> list[dict[str, Any]]:
 
 def group_of(group: Any, defaults: dict[str, Any], others: list[dict[str, Any]]) -> dict[str, Any]:
     """`group` itself, completed: "params" a list of leaf tensors, "param_names" if named, and every default."""
-    if not isinstance(group, dict):
-        raise ArgumentTypeError(tr("param_group: expected a dict; got {}", type(group).__name__), '{"params": [...], "lr": ...}')
+    expect_kind(group, dict, "param_group: expected a dict; got {}", '{"params": [...], "lr": ...}')
     if "params" not in group:
         cause = tr("param_group: expected the key 'params'; got {}", ", ".join(map(repr, group)) or "none")
         raise ArgumentError(cause, '{"params": [...], "lr": ...}')
@@ -212,9 +211,7 @@ def _list_of(params: Any) -> list[Any]:
 
 
 def _check(p: Any, defaults: dict[str, Any]) -> None:
-    if not isinstance(p, Tensor):
-        cause = tr("optimizer can only optimize Tensors; one of the params is {}", type(p).__name__)
-        raise ArgumentTypeError(cause, "pass model.parameters()")
+    expect_kind(p, Tensor, "optimizer can only optimize Tensors; one of the params is {}", "pass model.parameters()")
     if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
         cause = tr("can't optimize a non-leaf Tensor: one of shape {} was computed from others, and nothing keeps its value",
                    tuple(p.shape))  # fmt: skip

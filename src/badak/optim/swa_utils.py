@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr
 from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
@@ -96,8 +96,7 @@ class AveragedModel(Module):
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise ArgumentError("Only one of avg_fn and multi_avg_fn should be provided", "AveragedModel(model, multi_avg_fn=...)")
-        if not isinstance(model, Module):
-            raise ArgumentTypeError(tr("AveragedModel: expected a Module; got {}", type(model).__name__), "AveragedModel(model)")
+        expect_kind(model, Module, "AveragedModel: expected a Module; got {}", "AveragedModel(model)")
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)

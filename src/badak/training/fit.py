@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, expect_kind, tr
 from badak.io.checkpoint import exists, read_step
 from badak.nn import Module
 from badak.optim import Optimizer
@@ -57,9 +57,7 @@ class Own(Experiment):
 
     def measure(self, outputs: Any, labels: Any, smoothing: float = 0.0) -> Measured:
         loss = self.judged(outputs, labels)
-        if not isinstance(loss, Tensor):
-            cause = tr("fit: the loss must be a tensor; got {}", type(loss).__name__)
-            raise ArgumentTypeError(cause, "F.cross_entropy(outputs, labels)")
+        expect_kind(loss, Tensor, "fit: the loss must be a tensor; got {}", "F.cross_entropy(outputs, labels)")
         if loss.numel() != 1 or not loss.is_floating_point():
             raise ShapeError(tr("fit: the loss must be one number to differentiate; got {}", described(loss)), "loss.mean()")
         return loss.reshape(()), right(outputs, labels), self.count(labels)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from badak.compat.torch.settings import get_num_threads, set_num_threads
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr
 
 __all__ = ["Compare", "Measurement", "Timer"]
 
@@ -174,8 +174,7 @@ class Compare:
         """Add measurements."""
         results = list(results)
         for each in results:
-            if not isinstance(each, Measurement):
-                raise ArgumentTypeError(tr("Compare: expected Measurements; got {}", type(each).__name__), "timer.timeit()")
+            expect_kind(each, Measurement, "Compare: expected Measurements; got {}", "timer.timeit()")
         self._results += results
 
     def trim_significant_figures(self) -> None:

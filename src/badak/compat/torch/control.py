@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, ShapeError, expect_function, tr
+from badak.core.errors import ShapeError, expect_function, expect_kind, tr
 from badak.tensor import Tensor
 
 
@@ -27,12 +27,8 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, operands: Any = ()) -
     """
     expect_function("cond", true_fn)
     expect_function("cond", false_fn)
-    if not isinstance(operands, tuple | list):
-        cause = tr("cond: expected a tuple or a list of operands; got {}", type(operands).__name__)
-        raise ArgumentTypeError(cause, "operands=(x,)")
-    if not isinstance(pred, Tensor | bool | int | float):
-        cause = tr("cond: expected pred to be a bool or a tensor of one; got {}", type(pred).__name__)
-        raise ArgumentTypeError(cause, "(x > 0).all()")
+    expect_kind(operands, tuple | list, "cond: expected a tuple or a list of operands; got {}", "operands=(x,)")
+    expect_kind(pred, Tensor | bool | int | float, "cond: expected pred to be a bool or a tensor of one; got {}", "(x > 0).all()")
     if isinstance(pred, Tensor) and pred.numel() != 1:
         raise ShapeError(tr("cond: expected pred to have one value; got shape {}", tuple(pred.shape)), "pred.all(), or badak.where")
     return (true_fn if bool(pred) else false_fn)(*operands)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, tr
+from badak.core.errors import ArgumentTypeError, expect_kind, tr
 from badak.tensor import Tensor
 from badak.tensor.create import from_dlpack as _of_array
 
@@ -34,8 +34,7 @@ def to_dlpack(tensor: Tensor) -> Any:
         >>> badak.utils.dlpack.from_dlpack(badak.utils.dlpack.to_dlpack(badak.ones(2))).tolist()
         [1.0, 1.0]
     """
-    if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(tr("to_dlpack: expected a Tensor; got {}", type(tensor).__name__), "badak.as_tensor(values)")
+    expect_kind(tensor, Tensor, "to_dlpack: expected a Tensor; got {}", "badak.as_tensor(values)")
     return tensor.__dlpack__(max_version=(1, 0))  # of an older capsule NumPy makes arrays that cannot be written to
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_kind, tr
 from badak.tensor import Tensor
 
 try:
@@ -205,8 +205,7 @@ class SummaryWriter:
     ) -> None:  # fmt: skip
         """Hyperparameters and the results with them, in a run of their own below `log_dir`."""
         for name, given in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
-            if not isinstance(given, dict):
-                raise ArgumentTypeError(tr("add_hparams(): {} should be a dict; got {}", name, type(given).__name__), "{'lr': 0.1}")
+            expect_kind(given, dict, "add_hparams(): {} should be a dict; got {}", "{'lr': 0.1}", name)
         folder = str(Path(self._get_file_writer().get_logdir(), run_name or str(time.time())))
         with SummaryWriter(folder) as below:
             for made in hparams(hparam_dict, metric_dict, hparam_domain_discrete):

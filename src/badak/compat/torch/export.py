@@ -17,7 +17,7 @@ from badak.compat.torch.tracing import archive
 from badak.compat.torch.tracing.module import Traced
 from badak.compat.torch.tracing.program import Place, Program, Range, differing, found_sizes, graph_of, signature, trace
 from badak.compat.torch.tracing.signature import Signature
-from badak.core.errors import ArgumentError, ArgumentTypeError, FileError, NotSupportedError, StateError, tr
+from badak.core.errors import ArgumentError, FileError, NotSupportedError, StateError, expect_kind, tr
 from badak.core.public_api import door as _door
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -237,8 +237,7 @@ def export(
         >>> tuple(program.module()(badak.ones(7, 2)).shape)
         (7, 3)
     """
-    if not isinstance(mod, Module):
-        raise ArgumentTypeError(tr("export: expected a module; got {}", type(mod).__name__), "a class derived from nn.Module")
+    expect_kind(mod, Module, "export: expected a module; got {}", "a class derived from nn.Module")
     program, ranges = exported("export", mod, args, kwargs, dynamic_shapes)
     graph, tensors = graph_of("export", program)
     held = {**dict(mod.named_parameters()), **dict(mod.named_buffers())} | tensors
@@ -248,8 +247,7 @@ def export(
 
 def exported(where: str, mod: Callable, args: Any, kwargs: Any, dynamic_shapes: Any) -> tuple[Program, dict[str, Range]]:
     """The program of a module, checked on other values: (program, ranges of the sizes)."""
-    if not isinstance(args, tuple):
-        raise ArgumentTypeError(tr("{}: expected a tuple of example inputs; got {}", where, type(args).__name__), "args=(x,)")
+    expect_kind(args, tuple, "{}: expected a tuple of example inputs; got {}", "args=(x,)", where)
     said = _sizes_of(where, mod, args, kwargs or {}, dynamic_shapes)
     sizes, ranges = said.named, said.ranges
     if said.free:
@@ -341,9 +339,7 @@ def _argument_names(mod: Any, args: tuple, kwargs: dict) -> list[str]:
 
 def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -> None:
     """Write an exported program to a path (.pt2), or into an open file: weights and graph, as data."""
-    if not isinstance(ep, ExportedProgram):
-        cause = tr("export.save: expected an ExportedProgram; got {}", type(ep).__name__)
-        raise ArgumentTypeError(cause, "torch.export.export(module, args)")
+    expect_kind(ep, ExportedProgram, "export.save: expected an ExportedProgram; got {}", "torch.export.export(module, args)")
     more = {
         "parameters": [name for name, x in ep._held.items() if isinstance(x, Parameter)],
         "persistent": list(ep.state_dict), "kind": "export",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from badak.compat.torch.func import _slopes, _wrap_tensor_for_grad
-from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, tr
+from badak.core.errors import ArgumentTypeError, GraphError, NotSupportedError, ShapeError, expect_kind, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.ops.observe import Observe
@@ -99,8 +99,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         GraphError: outside of a level, or within no_grad()
     """
     for name, x in (("primal", tensor), ("tangent", tangent)):
-        if not isinstance(x, Tensor):
-            raise ArgumentTypeError(tr("make_dual: expected a tensor as {}; got {}", name, type(x).__name__), "torch.tensor(data)")
+        expect_kind(x, Tensor, "make_dual: expected a tensor as {}; got {}", "torch.tensor(data)", name)
         if name == "primal" and x.is_complex():
             raise NotSupportedError(tr("make_dual: slopes of complex numbers are not known, got {}", x.dtype), "torch.func.vjp")
         if not (x.is_floating_point() or x.is_complex()):
@@ -132,8 +131,7 @@ def _lies_alike(x: Tensor, y: Tensor) -> bool:
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """(value, slope) of a tensor; the slope is None outside of a level, and where it depends on no dual number."""
-    if not isinstance(tensor, Tensor):
-        raise ArgumentTypeError(tr("unpack_dual: expected a tensor; got {}", type(tensor).__name__), "torch.tensor(data)")
+    expect_kind(tensor, Tensor, "unpack_dual: expected a tensor; got {}", "torch.tensor(data)")
     if not _levels:
         return UnpackedDualTensor(tensor, None)
     pairs = _expect(unpack_dual)

@@ -9,7 +9,7 @@ from badak.autograd import grad as gradients_of
 from badak.autograd.node import Leaf
 from badak.compat.torch.pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, IndexOutOfRangeError, expect_function, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, IndexOutOfRangeError, expect_function, expect_kind, tr
 from badak.core.modes import modes
 from badak.core.public_api import door as _door
 from badak.nn.batch_norm import _BatchNorm
@@ -178,9 +178,7 @@ def _tensors(where: str, made: Any) -> tuple[list, TreeSpec]:
     """What a function gave, flat."""
     outputs, spec = tree_flatten(made)
     for y in outputs:
-        if not isinstance(y, Tensor):
-            cause = tr("{}: expected a function that gives tensors; it gave {}", where, type(y).__name__)
-            raise ArgumentTypeError(cause, "badak.tensor(y)")
+        expect_kind(y, Tensor, "{}: expected a function that gives tensors; it gave {}", "badak.tensor(y)", where)
     return outputs, spec
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from badak.compat.torch.func import functional_call
 from badak.compat.torch.pytree import tree_flatten, tree_unflatten
 from badak.compat.torch.vmap import vmap
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, expect_kind, tr
 from badak.core.public_api import door as _door
 from badak.nn import Module, Parameter
 from badak.nn.batch_norm import _BatchNorm
@@ -46,9 +46,7 @@ def call_for_per_sample_grads(
     if loss_reduction not in ("sum", "mean"):
         cause = tr("Expected loss_reduction argument to be sum or mean, got {}", loss_reduction)
         raise ArgumentError(cause, 'loss_reduction="sum"')
-    if not isinstance(module, Module):
-        cause = tr("Module passed must be nn.Module, got {}", type(module).__name__)
-        raise ArgumentTypeError(cause, "a class derived from nn.Module")
+    expect_kind(module, Module, "Module passed must be nn.Module, got {}", "a class derived from nn.Module")
     if batch_size is not None and not isinstance(batch_size, int):
         raise ArgumentTypeError(tr("Batch size passed must be None or an integer, got {}", type(batch_size).__name__), "x.shape[0]")
     if batch_size is not None and batch_size < 1:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, tr
+from badak.core.errors import expect_kind
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.tensor import Tensor
@@ -29,8 +29,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         ([1.0, 1.0], [0.0])
     """
     for x in (t1, t2):
-        if not isinstance(x, Tensor):
-            raise ArgumentTypeError(tr("swap_tensors: expected two tensors; got {}", type(x).__name__), "badak.tensor(data)")
+        expect_kind(x, Tensor, "swap_tensors: expected two tensors; got {}", "badak.tensor(data)")
     swap(t1, t2)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_kind, tr
 from badak.core.public_api import guard_types
 from badak.distributed.errors import DistStoreError, QueueEmptyError
 from badak.distributed.stores.contents import Contents
@@ -52,8 +52,7 @@ class Store:
 
     def add(self, key: str, amount: int) -> int:
         """Add to the number of a key, which starts at 0; the sum. The value is the number as text."""
-        if not isinstance(amount, int):
-            raise ArgumentTypeError(tr("Store.add: expected an int; got {}", type(amount).__name__), "store.add(key, 1)")
+        expect_kind(amount, int, "Store.add: expected an int; got {}", "store.add(key, 1)")
         total = self._ask("add", self._key(key), int(amount))
         if total is None:
             raise ArgumentError(tr("Store.add: the value of {!r} is no number", key), "a key of its own for each counter")
@@ -121,8 +120,7 @@ class Store:
         return self
 
     def _key(self, key: str) -> str:
-        if not isinstance(key, str):
-            raise ArgumentTypeError(tr("Store: expected a key to be a str; got {}", type(key).__name__), "str(key)")
+        expect_kind(key, str, "Store: expected a key to be a str; got {}", "str(key)")
         return key
 
     def _ask(self, command: str, *args: Any) -> Any:
@@ -161,9 +159,7 @@ class PrefixStore(Store):
     """A part of another store: each key has a prefix there."""
 
     def __init__(self, prefix: str, store: Store) -> None:
-        if not isinstance(store, Store):
-            cause = tr("PrefixStore: expected a store; got {}", type(store).__name__)
-            raise ArgumentTypeError(cause, "PrefixStore(prefix, FileStore(path))")
+        expect_kind(store, Store, "PrefixStore: expected a store; got {}", "PrefixStore(prefix, FileStore(path))")
         super().__init__()
         self._prefix, self._store = super()._key(prefix), store
 
@@ -198,8 +194,7 @@ def as_text(value: str | bytes) -> str:
     """A value as `contents.py` keeps it."""
     if isinstance(value, str):
         value = value.encode()
-    if not isinstance(value, bytes | bytearray):
-        raise ArgumentTypeError(tr("Store: expected a value to be a str or bytes; got {}", type(value).__name__), "str(value)")
+    expect_kind(value, bytes | bytearray, "Store: expected a value to be a str or bytes; got {}", "str(value)")
     return str(value, "latin1")
 
 
@@ -225,9 +220,7 @@ def expect_count(value: int, where: str, most: int | None = None) -> int:
 
 def expect_timeout(timeout: timedelta, where: str) -> timedelta:
     """A time that somebody waits."""
-    if not isinstance(timeout, timedelta):
-        cause = tr("{}: expected timeout to be a datetime.timedelta; got {}", where, type(timeout).__name__)
-        raise ArgumentTypeError(cause, "timedelta(seconds=30)")
+    expect_kind(timeout, timedelta, "{}: expected timeout to be a datetime.timedelta; got {}", "timedelta(seconds=30)", where)
     return timeout
 
 

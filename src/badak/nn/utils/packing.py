@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, expect_kind, tr
 from badak.tensor import Tensor, from_numpy
 from badak.tensor.concat import cat
 
@@ -73,8 +73,7 @@ def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
     """(sequences (T, B, ...), lengths (B,)): the inverse of `pack_padded_sequence`, padded with padding_value."""
-    if not isinstance(sequence, PackedSequence):
-        raise ArgumentTypeError(tr("pad_packed_sequence: expected a PackedSequence; got {}", type(sequence).__name__), None)
+    expect_kind(sequence, PackedSequence, "pad_packed_sequence: expected a PackedSequence; got {}", None)
     lengths = lengths_of(sequence)
     T = len(sequence.batch_sizes)
     if total_length is not None:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr
 from badak.nn.module import Module
 from badak.nn.utils.parametrize import weight_of
 from badak.tensor import Tensor, concat, ones_like, rand, rand_like, zeros_like
@@ -298,9 +298,7 @@ def ln_structured(module: Module, name: str, amount, n, dim: int, importance_sco
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune where a mask is 0."""
-    if not isinstance(mask, Tensor):
-        cause = tr("custom_from_mask: expected a tensor as the mask; got {}", type(mask).__name__)
-        raise ArgumentTypeError(cause, "badak.tensor(mask)")
+    expect_kind(mask, Tensor, "custom_from_mask: expected a tensor as the mask; got {}", "badak.tensor(mask)")
     CustomFromMask.apply(module, name, mask)
     return module
 

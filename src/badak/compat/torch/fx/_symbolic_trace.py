@@ -13,7 +13,7 @@ from badak.compat.torch.fx.graph import Graph
 from badak.compat.torch.fx.graph_module import GraphModule
 from badak.compat.torch.fx.node import map_aggregate
 from badak.compat.torch.fx.proxy import Proxy, TracerBase
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function, expect_kind, tr
 from badak.core.events import Observer
 from badak.core.public_api import overriding
 from badak.core.public_api.homes import home
@@ -171,9 +171,7 @@ class Tracer(TracerBase):
 
     def _arguments(self, function: Callable, skipped: int, concrete: dict[str, Any]) -> tuple[list, dict]:
         """A proxy for each argument, and the values of those that are concrete."""
-        if not isinstance(concrete, dict):
-            cause = tr("symbolic_trace: expected concrete_args as a dict; got {}", type(concrete).__name__)
-            raise ArgumentTypeError(cause, "concrete_args={'flag': True}")
+        expect_kind(concrete, dict, "symbolic_trace: expected concrete_args as a dict; got {}", "concrete_args={'flag': True}")
         parameters = list(inspect.signature(function).parameters.values())[skipped:]
         if unknown := sorted(concrete.keys() - {each.name for each in parameters}):
             cause = tr("symbolic_trace: concrete_args has {!r}, but the arguments are {}", unknown[0],

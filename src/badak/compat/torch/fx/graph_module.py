@@ -7,7 +7,7 @@ from typing import Any
 
 import badak
 from badak.compat.torch.fx.graph import Graph, PythonCode, _has
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_kind, tr
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
@@ -62,9 +62,7 @@ class GraphModule(Module):
 
     def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
-        if not isinstance(graph, Graph):
-            cause = tr("GraphModule: expected a Graph; got {}", type(graph).__name__)
-            raise ArgumentTypeError(cause, "fx.symbolic_trace(module).graph")
+        expect_kind(graph, Graph, "GraphModule: expected a Graph; got {}", "fx.symbolic_trace(module).graph")
         self.__class__.__name__ = class_name
         targets = [node.target for node in graph.nodes if node.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
@@ -99,8 +97,7 @@ class GraphModule(Module):
 
     @graph.setter
     def graph(self, graph: Graph) -> None:
-        if not isinstance(graph, Graph):
-            raise ArgumentTypeError(tr("GraphModule.graph: expected a Graph; got {}", type(graph).__name__), "fx.Graph()")
+        expect_kind(graph, Graph, "GraphModule.graph: expected a Graph; got {}", "fx.Graph()")
         self.__dict__["_graph"] = graph
         graph.owning_module = self
         self.recompile()

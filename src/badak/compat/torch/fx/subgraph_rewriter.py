@@ -6,7 +6,7 @@ from badak.compat.torch.fx._symbolic_trace import symbolic_trace
 from badak.compat.torch.fx.graph import Graph, _has
 from badak.compat.torch.fx.graph_module import GraphModule, _copy_attr
 from badak.compat.torch.fx.node import Node
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, expect_kind, tr
 from badak.nn import Module
 
 
@@ -33,9 +33,7 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
         >>> [node.name for node in traced.graph.nodes]
         ['x', 'tanh', 'add', 'output']
     """
-    if not isinstance(gm, GraphModule):
-        cause = tr("replace_pattern: expected a GraphModule; got {}", type(gm).__name__)
-        raise ArgumentTypeError(cause, "fx.symbolic_trace(module)")
+    expect_kind(gm, GraphModule, "replace_pattern: expected a GraphModule; got {}", "fx.symbolic_trace(module)")
     before, after = _graph_of(pattern), _graph_of(replacement)
     wanted, given = ([node for node in graph.nodes if node.op == "placeholder"] for graph in (before, after))
     if len(wanted) != len(given):

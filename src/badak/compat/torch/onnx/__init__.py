@@ -12,7 +12,7 @@ from badak.compat.torch.onnx.writer import FORMS, Writer, onnx, type_of
 from badak.compat.torch.tracing.program import Program, _needed, expect_no_alias
 from badak.compat.torch.tracing.record import Ref, is_tracing
 from badak.compat.torch.tracing.sizes import Expression, name_of
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, NotSupportedError, expect_kind, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api.door import Namespace
 from badak.io.atomic import write_file
@@ -77,9 +77,7 @@ def export(
     """
     if onnx is None:
         raise MissingOnnx("torch.onnx.export: the package onnx is not installed", "pip install 'badak[onnx]'")
-    if not isinstance(model, Module):
-        cause = tr("onnx.export: expected a module; got {}", type(model).__name__)
-        raise ArgumentTypeError(cause, "a class derived from nn.Module")
+    expect_kind(model, Module, "onnx.export: expected a module; got {}", "a class derived from nn.Module")
     if opset_version is not None and opset_version not in OPSETS:
         raise ArgumentError(tr("onnx.export: opset_version must be 17 to 23; got {}", opset_version), "opset_version=18")
     args = args if isinstance(args, tuple) else (args,)
