@@ -17,15 +17,9 @@ from badak.tensor.linalg.products import addmm
 from badak.tensor.tensor import Tensor
 
 __all__ = [
-    "_add_relu",
-    "_addmm_activation",
-    "_chunk_cat",
-    "_masked_softmax",
-    "_unsafe_index",
-    "_unsafe_index_put",
-    "_unsafe_masked_index",
+    "_add_relu", "_addmm_activation", "_chunk_cat", "_masked_softmax", "_unsafe_index", "_unsafe_index_put", "_unsafe_masked_index",
     "_unsafe_masked_index_put_accumulate",
-]
+]  # fmt: skip
 
 
 def _add_relu(input, other, *, alpha=1) -> Tensor:

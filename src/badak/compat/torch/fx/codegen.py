@@ -85,6 +85,18 @@ def _path(base: str, target: str) -> str:
     return base
 
 
+def last_uses(graph: "Graph") -> dict[Node, list[Node]]:
+    """For each node the values that none after it takes."""
+    last: dict[Node, list[Node]] = {}
+    seen: set[Node] = set()
+    for node in reversed(graph.nodes):
+        for x in node.all_input_nodes:
+            if x not in seen:
+                seen.add(x)
+                last.setdefault(node, []).append(x)
+    return last
+
+
 class Code:
     """Writes the code of one graph."""
 
@@ -101,13 +113,7 @@ class Code:
 
     def python(self) -> PythonCode:
         """The code, and what its names stand for."""
-        last: dict[Node, list[Node]] = {}
-        seen: set[Node] = set()
-        for node in reversed(self.graph.nodes):
-            for x in node.all_input_nodes:
-                if x not in seen:
-                    seen.add(x)
-                    last.setdefault(node, []).append(x)
+        last = last_uses(self.graph)
         for node in self.graph.nodes:
             line = self.statement(node)
             if line is None:

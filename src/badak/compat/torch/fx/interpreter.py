@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from badak.compat.torch.fx._symbolic_trace import Tracer
+from badak.compat.torch.fx.codegen import last_uses
 from badak.compat.torch.fx.graph import Graph
 from badak.compat.torch.fx.graph_module import GraphModule
 from badak.compat.torch.fx.node import Node, map_arg
@@ -36,13 +37,7 @@ class Interpreter:
         self.name = "Interpreter"
         self.garbage_collect_values = garbage_collect_values
         self.args_iter: Iterator = iter(())
-        self._last: dict[Node, list[Node]] = {}
-        seen: set[Node] = set()
-        for node in reversed(self.graph.nodes):
-            for x in node.all_input_nodes:
-                if x not in seen:
-                    seen.add(x)
-                    self._last.setdefault(node, []).append(x)
+        self._last = last_uses(self.graph)
 
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
         """The result of the graph. initial_env: nodes whose values are known, which do not run."""
