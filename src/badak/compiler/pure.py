@@ -92,12 +92,7 @@ def written_in_python(kind: type) -> bool:
     return "__module__" in vars(kind) and "__doc__" in vars(kind) and not _has_own_new(kind)
 
 
-_FROM_C = (
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.ClassMethodDescriptorType,
-)
+_FROM_C = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType)
 
 
 def _has_own_new(kind: type) -> bool:

@@ -214,10 +214,7 @@ class _IndependentConstraint(Constraint):
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
-        self.is_discrete, self.event_dim = (
-            base_constraint.is_discrete,
-            base_constraint.event_dim + reinterpreted_batch_ndims,
-        )
+        self.is_discrete, self.event_dim = (base_constraint.is_discrete, base_constraint.event_dim + reinterpreted_batch_ndims)
 
     def check(self, value):
         found = self.base_constraint.check(value)

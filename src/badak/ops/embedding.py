@@ -27,10 +27,7 @@ class Embedding(Op):
 
     @staticmethod
     def backward(saved, dy):
-        return (
-            kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq),
-            None,
-        )
+        return (kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq), None)
 
     @staticmethod
     def batching(run, op, xs, batched, attributes):

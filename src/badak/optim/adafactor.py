@@ -71,9 +71,5 @@ class Adafactor(Matrixwise):
         step, lr, (floor, size) = count(memory["step"]._array), number(group["lr"]), group["eps"]
         floor = finfo(of_numpy(p.dtype)).eps if floor is None else number(floor)
         held = [memory[name]._array for name in ("row_var", "col_var", "variance") if name in memory]
-        mix, rate, keep = (
-            step ** number(group["beta2_decay"]),
-            min(lr, step**-0.5),
-            1 - lr * number(group["weight_decay"]),
-        )
+        mix, rate, keep = (step ** number(group["beta2_decay"]), min(lr, step**-0.5), 1 - lr * number(group["weight_decay"]))
         matrix_updates.adafactor(p, -g if group["maximize"] else g, held, mix, rate, keep, floor, number(size), number(group["d"]))

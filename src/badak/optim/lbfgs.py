@@ -155,11 +155,7 @@ class _Search:
     def run(self, loss: float, grad: Any) -> None:
         """Steps until one of the ends is reached; `loss` and `grad` are those where it begins."""
         group, memory = self.group, self.memory
-        lr, close, history = (
-            number(group["lr"]),
-            number(group["tolerance_change"]),
-            _History(memory, group["history_size"]),
-        )
+        lr, close, history = (number(group["lr"]), number(group["tolerance_change"]), _History(memory, group["history_size"]))
         for count in range(1, group["max_iter"] + 1):
             memory["n_iter"] += 1
             if memory["n_iter"] == 1:

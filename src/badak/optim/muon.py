@@ -75,11 +75,7 @@ class Muon(Matrixwise):
         return {"momentum_buffer": tuple(p.shape)}
 
     def _update(self, p: Any, g: Any, memory: dict[str, Any], group: dict[str, Any]) -> None:
-        lr, momentum, powers = (
-            number(group["lr"]),
-            number(group["momentum"]),
-            tuple(map(number, group["ns_coefficients"])),
-        )
+        lr, momentum, powers = (number(group["lr"]), number(group["momentum"]), tuple(map(number, group["ns_coefficients"])))
         rows, columns = p.shape
         matched = group["adjust_lr_fn"] == "match_rms_adamw"
         scale = 0.2 * sqrt(max(rows, columns)) if matched else sqrt(max(1, rows / max(columns, 1)))

@@ -46,11 +46,7 @@ def load_groups(loaded: dict[str, Any], groups: list[dict[str, Any]], owner: str
     for ours, other in zip(groups, theirs):
         names = {"param_names": ours["param_names"]} if "param_names" in ours else {}
         merged.append(
-            {
-                **names,
-                **deepcopy({name: value for name, value in other.items() if name != "params"}),
-                "params": ours["params"],
-            }
+            {**names, **deepcopy({name: value for name, value in other.items() if name != "params"}), "params": ours["params"]}
         )
     return merged
 

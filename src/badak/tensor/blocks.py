@@ -78,10 +78,7 @@ def block_diag(*tensors) -> Tensor:
     blocks = [x.to(dtype) if x.dim() == 2 else x.to(dtype).reshape(1, -1) for x in tensors]
     width, before, rows = sum(x.shape[1] for x in blocks), 0, []
     for x in blocks:
-        left, right = (
-            zeros(x.shape[0], before, dtype=dtype),
-            zeros(x.shape[0], width - before - x.shape[1], dtype=dtype),
-        )
+        left, right = (zeros(x.shape[0], before, dtype=dtype), zeros(x.shape[0], width - before - x.shape[1], dtype=dtype))
         rows.append(cat([left, x, right], 1))
         before += x.shape[1]
     return cat(rows, 0)

@@ -351,10 +351,7 @@ def _reparametrize_module(
                    type(parameters_and_buffers).__name__)  # fmt: skip
         raise ArgumentTypeError(cause, NAMES)
     given = dict(parameters_and_buffers)
-    own = {
-        **dict(module.named_parameters(remove_duplicate=False)),
-        **dict(module.named_buffers(remove_duplicate=False)),
-    }
+    own = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
     if strict and given.keys() != own.keys():
         raise ArgumentError(tr("functional_call: Missing or unexpected key(s): {}", sorted(given.keys() ^ own.keys())), NAMES)
     if unknown := sorted(given.keys() - own.keys()):

@@ -48,12 +48,7 @@ class CustomOpDef:
     """What `custom_op` gives: the operator, to be called and to be added to."""
 
     def __init__(self, operator: Operator, fn: Callable, mutates_args: Any = ()):
-        self._operator, self._qualname, self._init_fn, self.mutates_args = (
-            operator,
-            operator._qualname,
-            fn,
-            mutates_args,
-        )
+        self._operator, self._qualname, self._init_fn, self.mutates_args = (operator, operator._qualname, fn, mutates_args)
         self.__name__, self.__doc__ = operator.__name__, fn.__doc__
 
     def __call__(self, *args, **kwargs):

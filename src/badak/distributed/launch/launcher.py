@@ -114,11 +114,7 @@ class Attempt:
 
     def _start(self, folder: str) -> subprocess.Popen | Local:
         order, host, port = self.order, self.address, self.listener.port
-        env = {
-            **os.environ,
-            "BADAK_LAUNCHER": f"{host}:{port}:{self.token}",
-            "TORCHELASTIC_RESTART_COUNT": str(self.number),
-        }
+        env = {**os.environ, "BADAK_LAUNCHER": f"{host}:{port}:{self.token}", "TORCHELASTIC_RESTART_COUNT": str(self.number)}
         env.setdefault("UCX_LOG_LEVEL", "error")  # it warns of the last words of ranks that have ended
         env |= {"MASTER_ADDR": host, "MASTER_PORT": str(port), "TORCHELASTIC_MAX_RESTARTS": str(order.restarts)}
         if order.logs:

@@ -83,14 +83,7 @@ FAR_TAIL = (
 # erfc(x) beyond 4, as exp(-x^2) / x (1 / sqrt(pi) - r P(r) / Q(r)) with r = 1 / x^2
 P = (1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1, 1.60837851487422766e-2,
      6.58749161529837803e-4)  # fmt: skip
-Q = (
-    1.0,
-    2.56852019228982242,
-    1.87295284992346725,
-    5.27905102951428412e-1,
-    6.05183413124413191e-2,
-    2.33520497626869185e-3,
-)
+Q = (1.0, 2.56852019228982242, 1.87295284992346725, 5.27905102951428412e-1, 6.05183413124413191e-2, 2.33520497626869185e-3)
 BERNOULLI = (
     1 / 6,
     -1 / 30,
@@ -265,11 +258,7 @@ def beta_slope(x: Array, a: Array, total: Array) -> Array:
     """
     x, a, total = np.broadcast_arrays(x, a, total)
     result, near = np.empty(x.shape), total * x * (1 - x) < 2.5
-    for formula, at in (
-        (_beta_slope_at_0, near & (x <= 0.5)),
-        (_beta_slope_at_1, near & (x > 0.5)),
-        (_beta_slope_between, ~near),
-    ):
+    for formula, at in ((_beta_slope_at_0, near & (x <= 0.5)), (_beta_slope_at_1, near & (x > 0.5)), (_beta_slope_between, ~near)):
         if at.any():
             mean = digamma(a[at]) - digamma(total[at])  # E ln t
             result[at] = formula(x[at], a[at], total[at] - a[at], mean)
