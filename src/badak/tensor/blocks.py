@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
+from badak.core.errors import ArgumentError, ShapeError, tr, expect_kind
 from badak.ops._check import axis_of
 from badak.tensor.concat import cat
 from badak.tensor.create import zeros
@@ -67,8 +67,7 @@ def block_diag(*tensors) -> Tensor:
     if not tensors:
         return zeros(1, 0)
     for x in tensors:
-        if not isinstance(x, Tensor):
-            raise ArgumentTypeError(tr("block_diag: expected tensors; got {}", type(x).__name__), "badak.tensor(values)")
+        expect_kind(x, Tensor, "block_diag: expected tensors; got {}", "badak.tensor(values)")
         if x.dim() > 2:
             cause = tr("block_diag: Input tensors must have 2 or fewer dimensions; got {}", x.dim())
             raise ShapeError(cause, "one matrix after the other")

@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable
 
-from badak.core.errors import ArgumentTypeError, package, tr
+from badak.core.errors import ArgumentTypeError, package, tr, expect_kind
 from badak.core.public_api.taken import named
 from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone
@@ -38,9 +38,7 @@ def dequantize(input: Tensor) -> Tensor:
         >>> badak.tensor([1, 2]).dequantize().dtype
         badak.float32
     """
-    if not isinstance(input, Tensor):
-        cause = tr("dequantize(): argument 'input' must be Tensor, not {}", type(input).__name__)
-        raise ArgumentTypeError(cause, "badak.tensor(data)")
+    expect_kind(input, Tensor, "dequantize(): argument 'input' must be Tensor, not {}", "badak.tensor(data)")
     return cast(input, dtypes.float32)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package, tr
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package, tr, expect_kind
 from badak.core.public_api.door import door_to
 from badak.tensor import dtypes
 from badak.tensor.create import empty, once_more
@@ -115,8 +115,7 @@ def map2_(self, x, y, callable) -> Tensor:
 
 def _by_python(name: str, callable: Callable[..., Any], target: Tensor, *others: Tensor) -> Tensor:
     for each in (target, *others):
-        if not isinstance(each, Tensor):
-            raise ArgumentTypeError(tr("{}: expected a tensor; got {}", name, type(each).__name__), "badak.tensor(data)")
+        expect_kind(each, Tensor, "{}: expected a tensor; got {}", "badak.tensor(data)", name)
         if each.requires_grad:
             cause = tr("Can't call {}() on Variable that requires grad. Use var.detach().{}() instead.", name, name)
             raise GraphError(cause, "x.detach()")

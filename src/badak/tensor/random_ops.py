@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, tr
+from badak.core.errors import ArgumentError, DTypeError, GraphError, tr, expect_kind
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
@@ -129,8 +129,7 @@ def dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
 
 def _floats(name: str, *given: Tensor) -> tuple[Tensor, ...]:
     for x in given:
-        if not isinstance(x, Tensor):
-            raise ArgumentTypeError(tr("{}: expected a Tensor; got {}", name, type(x).__name__), "badak.tensor(values)")
+        expect_kind(x, Tensor, "{}: expected a Tensor; got {}", "badak.tensor(values)", name)
         if not x.is_floating_point():
             raise DTypeError(tr("{}: expected floats; got {}", name, x.dtype), "x.float()")
     return given

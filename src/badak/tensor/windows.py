@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr
+from badak.core.errors import ArgumentError, DTypeError, tr, expect_kind
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api.taken import named
@@ -61,8 +61,7 @@ def _gaussian(n: int, std: float = 1.0) -> np.ndarray:
 
 
 def _general_cosine(n: int, a) -> np.ndarray:
-    if not isinstance(a, (list, tuple)):
-        raise ArgumentTypeError(tr("Coefficients must be a list/tuple, got: {}", type(a).__name__), "a=[0.5, 0.5]")
+    expect_kind(a, (list, tuple), "Coefficients must be a list/tuple, got: {}", "a=[0.5, 0.5]")
     if not a:
         raise ArgumentError("Coefficients cannot be empty", "a=[0.5, 0.5]")
     return cosines(n, a)

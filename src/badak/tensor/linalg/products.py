@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr, expect_kind
 from badak.core.events import pure
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
@@ -86,9 +86,7 @@ def mm(input, mat2, *, out=None) -> Tensor:
 def _int_mm(input, mat2) -> Tensor:
     """The matrix product of 8-bit integers, (M, K) and (K, N), in int32."""
     for name, x in (("self", input), ("mat2", mat2)):
-        if not isinstance(x, Tensor):
-            cause = tr("{}(): argument '{}' must be Tensor, not {}", "_int_mm", name, type(x).__name__)
-            raise ArgumentTypeError(cause, "badak.tensor(x)")
+        expect_kind(x, Tensor, "{}(): argument '{}' must be Tensor, not {}", "badak.tensor(x)", "_int_mm", name)
         _dims("_int_mm", x, 2, name)
         if x.dtype not in (int8, uint8):
             raise DTypeError(tr("_int_mm: expected {} dtype to be int8 or uint8 but got {}", name, x.dtype), "x.to(badak.int8)")

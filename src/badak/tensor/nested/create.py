@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError, tr
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr, expect_kind
 from badak.tensor import dtypes, layouts
 from badak.tensor.concat import cat
 from badak.tensor.create import as_tensor, tensor
@@ -45,8 +45,7 @@ def nested_tensor(
         >>> x.offsets().tolist(), x.sum(1).tolist()
         ([0, 2, 3], [3.0, 3.0])
     """
-    if not isinstance(tensor_list, list | tuple):
-        raise ArgumentTypeError(tr("nested_tensor(): expected a list of tensors; got {}", type(tensor_list).__name__), "[x, y]")
+    expect_kind(tensor_list, list | tuple, "nested_tensor(): expected a list of tensors; got {}", "[x, y]")
     examples = [each.detach() if isinstance(each, Tensor) else tensor(each, dtype=dtype) for each in tensor_list]
     made = _joined("nested_tensor", examples, dtype, layout)
     made._entries = made._entries.detach().clone()

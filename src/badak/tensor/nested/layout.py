@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, NotSupportedError, ShapeError, tr
+from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError, tr, expect_kind
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import full
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among
@@ -166,9 +166,7 @@ def nested(entries: Tensor, offsets: Tensor, ragged: int, lengths: RaggedSize | 
 
 def expect_nested(where: str, x: Any) -> NestedTensor:
     """x, which must be a nested tensor."""
-    if not isinstance(x, NestedTensor):
-        cause = tr("{}: expected a nested tensor; got {}", where, type(x).__name__)
-        raise ArgumentTypeError(cause, "nested.as_nested_tensor(tensors)")
+    expect_kind(x, NestedTensor, "{}: expected a nested tensor; got {}", "nested.as_nested_tensor(tensors)", where)
     return x
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, tr, expect_kind
 from badak.ops.sparse import SampledMm, SparseMm
 from badak.tensor import layouts
 from badak.tensor.apply import apply
@@ -120,8 +120,7 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, a
 
 def _fit(where: str, a: Any, b: Any) -> None:
     for x in (a, b):
-        if not isinstance(x, Tensor):
-            raise ArgumentTypeError(tr("{}: expected tensors; got {}", where, type(x).__name__), "badak.tensor(values)")
+        expect_kind(x, Tensor, "{}: expected tensors; got {}", "badak.tensor(values)", where)
         if isinstance(x, SparseTensor):
             need_matrix(where, x)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
