@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ShapeError, tr, expect_kind
+from badak.core.errors import ArgumentError, ShapeError, expect_kind, tr
 from badak.ops._check import axis_of
 from badak.tensor.concat import cat
 from badak.tensor.create import zeros

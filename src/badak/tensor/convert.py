@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable
 
-from badak.core.errors import ArgumentTypeError, package, tr, expect_kind
+from badak.core.errors import ArgumentTypeError, expect_kind, package, tr
 from badak.core.public_api.taken import named
 from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone

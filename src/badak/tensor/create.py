@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr, warn_once, expect_kind
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.kernels.memory_format import channels_innermost, copied, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
@@ -108,7 +108,9 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         >>> badak.from_numpy(np.arange(3)).tolist()
         [0, 1, 2]
     """
-    expect_kind(ndarray, np.ndarray, "expected np.ndarray (got {})", "badak.tensor(data) copies other things")
+    if not isinstance(ndarray, np.ndarray):
+        cause = tr("expected np.ndarray (got {})", type(ndarray).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(data) copies other things")
     dtypes.of_numpy(ndarray.dtype)
     if any(step < 0 for step in ndarray.strides):
         raise ArgumentError(
@@ -399,7 +401,8 @@ def new(input: Tensor, *data, size=None) -> Tensor:
 def _number(x):
     """A number, which may be NumPy's or in a tensor of one."""
     x = x.item() if isinstance(x, Tensor | np.generic) else x
-    expect_kind(x, int | float | complex, "expected a number; got {}", "2.0, or a tensor of one")
+    if not isinstance(x, int | float | complex):
+        raise ArgumentTypeError(tr("expected a number; got {}", type(x).__name__), "2.0, or a tensor of one")
     return x
 
 

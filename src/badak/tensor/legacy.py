@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, package, tr, expect_kind
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, expect_kind, package, tr
 from badak.core.public_api.door import door_to
 from badak.tensor import dtypes
 from badak.tensor.create import empty, once_more

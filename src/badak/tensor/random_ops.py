@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, GraphError, tr, expect_kind
+from badak.core.errors import ArgumentError, DTypeError, GraphError, expect_kind, tr
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op

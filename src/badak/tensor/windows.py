@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, tr, expect_kind
+from badak.core.errors import ArgumentError, DTypeError, expect_kind, tr
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api.taken import named

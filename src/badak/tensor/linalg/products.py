@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr, expect_kind
+from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, expect_kind, tr
 from badak.core.events import pure
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr, expect_kind
+from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, expect_kind, tr
 from badak.tensor import dtypes, layouts
 from badak.tensor.concat import cat
 from badak.tensor.create import as_tensor, tensor

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError, tr, expect_kind
+from badak.core.errors import IndexOutOfRangeError, NotSupportedError, ShapeError, expect_kind, tr
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import full
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, tr, expect_kind
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, expect_kind, tr
 from badak.ops.sparse import SampledMm, SparseMm
 from badak.tensor import layouts
 from badak.tensor.apply import apply
