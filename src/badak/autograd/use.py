@@ -7,7 +7,7 @@ from typing import Any
 
 from badak.autograd.function import Function
 from badak.autograd.grad_mode import enable_grad
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, expect_kind, tr
 from badak.core.modes import anywhere, modes
 from badak.ops.op import Op
 from badak.tensor.apply import apply
@@ -46,9 +46,7 @@ class use(ContextDecorator):
     """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None):
-        if not callable(function):
-            cause = tr("use: expected a function, got {}", type(function).__name__)
-            raise ArgumentTypeError(cause, "badak.use(my_softmax, 'softmax')")
+        expect_kind(function, Callable, "use: expected a function, got {}", "badak.use(my_softmax, 'softmax')")
         self.function: Callable[..., Any] = function
         self.name = str(name or getattr(function, "__name__", ""))
         found = _operations()

@@ -11,7 +11,7 @@ from badak.autograd.again import Thin
 from badak.autograd.node import Node
 from badak.compat.torch.pytree import tree_flatten
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, expect_function, tr
+from badak.core.errors import ArgumentError, GraphError, expect_function, expect_kind, tr
 from badak.core.modes import anywhere, modes
 from badak.ops.op import Saved
 from badak.tensor import Tensor
@@ -132,9 +132,7 @@ def checkpoint(
     preserve_rng_state=False). `use_reentrant` chooses between two ways to them in PyTorch; here there is one, which does all that
     the second does. context_fn() gives two contexts, for the first time and for the time after.
     """
-    if not callable(function):
-        cause = tr("checkpoint: expected a function; got {}", type(function).__name__)
-        raise ArgumentTypeError(cause, "checkpoint(function, *args)")
+    expect_kind(function, Callable, "checkpoint: expected a function; got {}", "checkpoint(function, *args)")
     _check_options(use_reentrant, context_fn, determinism_check, debug, kwargs)
     contexts = (context_fn or noop_context_fn)()
     if not is_grad_enabled():

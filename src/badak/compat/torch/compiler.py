@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from badak.compiler import Compiled
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr
 from badak.nn import Module
 
 
@@ -66,8 +66,7 @@ def compile(  # noqa: A001  (PyTorch's name)
     _check_options(dynamic, backend, mode, options)
     if model is None:
         return partial(compile, fullgraph=fullgraph, disable=disable)
-    if not callable(model):
-        raise ArgumentTypeError(tr("compile: expected a function or a module; got {}", type(model).__name__), "badak.compile(step)")
+    expect_kind(model, Callable, "compile: expected a function or a module; got {}", "badak.compile(step)")
     if disable or isinstance(model, Compiled | type):
         return model
     if isinstance(model, Module):

@@ -21,7 +21,7 @@ from badak.compat.torch.pytree import tree_flatten, tree_unflatten
 from badak.compat.torch.tracing.calls import CallGraph, recorded
 from badak.compat.torch.tracing.record import is_tracing
 from badak.compat.torch.tracing.twin import twin_of
-from badak.core.errors import ArgumentTypeError, NotSupportedError, StateError, tr
+from badak.core.errors import NotSupportedError, StateError, expect_kind, tr
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
 from badak.tensor import Tensor
@@ -246,8 +246,7 @@ def script(
         if issubclass(obj, Module):
             raise StateError(tr("jit.script: {} cannot be compiled since it inherits from nn.Module", obj.__name__), "script(M())")
         return obj
-    if not callable(obj):
-        raise ArgumentTypeError(tr("jit.script: expected a module or a function; got {}", type(obj).__name__), "script(model)")
+    expect_kind(obj, Callable, "jit.script: expected a module or a function; got {}", "script(model)")
     if isinstance(obj, Module) and (lazy := [name for name, one in obj.named_parameters() if is_lazy(one)]):
         cause = tr("jit.script: {} has uninitialized parameters {}. Did you forget to run a forward pass?", type(obj).__name__,
                    ", ".join(lazy))  # fmt: skip

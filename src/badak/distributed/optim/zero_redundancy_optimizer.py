@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, StateError, expect_kind, tr
 from badak.core.nests import changed
 from badak.distributed.collectives import Steps, begin, flat, raw
 from badak.distributed.group import ProcessGroup, chosen
@@ -268,11 +268,12 @@ def _number(value: Any) -> float:
 
 
 def _check_class(optimizer_class: Any) -> None:
-    if not callable(optimizer_class):
-        raise ArgumentTypeError(
-            tr("ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got {}", type(optimizer_class).__name__),
-            "optimizer_class=badak.optim.AdamW",
-        )
+    expect_kind(
+        optimizer_class,
+        Callable,
+        "ZeroRedundancyOptimizer: optimizer_class should be a class of optimizers; got {}",
+        "optimizer_class=badak.optim.AdamW",
+    )
     if isinstance(optimizer_class, type) and issubclass(optimizer_class, LBFGS | ZeroRedundancyOptimizer):
         cause = tr("ZeroRedundancyOptimizer: {} does not update each parameter by itself", optimizer_class.__name__)
         raise ArgumentError(cause, "optimizer_class=badak.optim.AdamW, or another that does")

@@ -4,7 +4,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from badak.core.errors import ArgumentTypeError, tr
+from badak.core.errors import expect_kind, tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_number, for_each_group
 from badak.optim.lr_scheduler.state import checked, refuse
 from badak.optim.optimizer import Optimizer
@@ -19,9 +19,7 @@ class _OfFunctions(LRScheduler):
     ):
         self.lr_lambdas = for_each_group(self, optimizer, "lr_lambda", lr_lambda)
         for function in self.lr_lambdas:
-            if not callable(function):
-                cause = tr("lr_lambda should be a function, but got {}", type(function).__name__)
-                raise ArgumentTypeError(cause, "lr_lambda=lambda step: 0.95 ** step")
+            expect_kind(function, Callable, "lr_lambda should be a function, but got {}", "lr_lambda=lambda step: 0.95 ** step")
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:

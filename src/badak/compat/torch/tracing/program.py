@@ -18,7 +18,7 @@ from badak.compat.torch.tracing.forms import form_of, without_form
 from badak.compat.torch.tracing.record import Ref, Trace, record
 from badak.compat.torch.tracing.signature import Signature
 from badak.compat.torch.tracing.sizes import MOST, Differs, Expression, corners, fitted, name_of, unified
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, NotSupportedError, expect_kind, tr
 from badak.core.nests import inside
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -58,8 +58,7 @@ def trace(
 
     Returns: Program
     """
-    if not callable(function):
-        raise ArgumentTypeError(tr("{}: expected a module or a function; got {}", where, type(function).__name__), "a module")
+    expect_kind(function, Callable, "{}: expected a module or a function; got {}", "a module", where)
     kwargs = kwargs or {}
     leaves, spec = tree_flatten((tuple(args), kwargs))
     inputs = [x for x in leaves if isinstance(x, Tensor)]
