@@ -1,12 +1,11 @@
 """From text to text: a prompt written on, a sentence with its holes filled."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakWarning, tr
+from badak.core.errors import ArgumentError, tr, warn
 from badak.core.public_api import guard_names as _guard_names
 from badak.data.pieces import PieceVocabulary
 from badak.data.text import CharVocabulary, WordVocabulary
@@ -153,13 +152,8 @@ def warn_of_a_loop(vocabulary: TextVocabulary, written: Sequence[int]) -> None:
     if found is not None:
         length, times = found
         run = "".join(pieces_of(vocabulary, iter(written[-length:]))).removeprefix(" ") or " "
-        warnings.warn(
-            tr("the model repeats itself: {} times {!r} at the end\n"
-               "fix: --no-repeat-ngram-size 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most",
-               times, run),
-            BadakWarning,
-            stacklevel=2,
-        )  # fmt: skip
+        fix = tr("--no-repeat-ngram-size 3 forbids it, --repetition-penalty 1.2 makes it unlikely; a greedy text loops most")
+        warn(tr("the model repeats itself: {} times {!r} at the end", times, run), fix)
 
 
 def fill_sentence(

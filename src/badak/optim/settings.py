@@ -4,13 +4,12 @@ Each check of a setting is a function (owner, name, value) that raises where the
 with a list of tensors and a value for every setting.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, expect_kind, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr, warn, warn_once
 from badak.nn.tree import listed, why_empty
 from badak.tensor import Tensor
 
@@ -234,11 +233,5 @@ def _check_repetition(params: list[Tensor], others: list[dict[str, Any]]) -> Non
                    len(params), tuple(again[0].shape))  # fmt: skip
         raise ArgumentError(cause, "put each parameter into one group (tied weights count once)")
     if len({id(p) for p in params}) < len(params):
-        warnings.warn(
-            tr(
-                "optimizer contains a parameter group with duplicate parameters: they are updated twice in a step\n"
-                "fix: list each parameter once"
-            ),
-            BadakWarning,
-            stacklevel=5,
-        )
+        cause = tr("optimizer contains a parameter group with duplicate parameters: they are updated twice in a step")
+        warn(cause, tr("list each parameter once"))

@@ -1,12 +1,11 @@
 """Any loader for the loop: batches over and over, and where it stands among them."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, BadakWarning, StateError, tr
+from badak.core.errors import ArgumentError, StateError, tr, warn
 from badak.core.nests import inside
 from badak.data import DataLoader, TensorDataset
 from badak.tensor import Tensor
@@ -64,14 +63,9 @@ class Batches:
         if self.knows:
             self.loader.load_state_dict(state["loader"])  # type: ignore[attr-defined]
         elif given and not isinstance(self.loader, (list, tuple)):
-            warnings.warn(
-                tr("fit: {} does not know its position: the {:,} batches that were given are passed "
-                   "over, and the run goes on exactly only if it gives the same ones in the same order\n"
-                   "fix: a badak.data.DataLoader, a list, or state_dict and load_state_dict of its own", type(self.loader).__name__,
-                   given),
-                BadakWarning,
-                stacklevel=2,
-            )  # fmt: skip
+            cause = tr("fit: {} does not know its position: the {:,} batches that were given are passed over, and the run goes on "
+                       "exactly only if it gives the same ones in the same order", type(self.loader).__name__, given)  # fmt: skip
+            warn(cause, tr("a badak.data.DataLoader, a list, or state_dict and load_state_dict of its own"))
 
 
 def unread(loader: Iterable) -> Iterator[Callable[[], Any]]:

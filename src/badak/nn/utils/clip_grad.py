@@ -1,7 +1,6 @@
 """Keeping gradients small, between backward() and step(): by their norm, or value by value."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from operator import is_
@@ -11,7 +10,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, BadakWarning, DTypeError, tr, warn_once
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, tr, warn, warn_once
 from badak.tensor import Tensor
 
 
@@ -81,14 +80,8 @@ def clip_grad_norm_(
     """
     listed = _tensors(parameters, "clip_grad_norm_")
     if not listed and isinstance(parameters, Iterator):
-        warnings.warn(
-            tr(
-                "`parameters` is an empty generator, no gradient clipping will occur.\n"
-                "fix: an iterator that was read once is empty, call model.parameters() again"
-            ),
-            BadakWarning,
-            stacklevel=2,
-        )
+        cause = tr("`parameters` is an empty generator, no gradient clipping will occur.")
+        warn(cause, tr("an iterator that was read once is empty, call model.parameters() again"))
     most = _number(max_norm, tr("clip_grad_norm_: max_norm"))
     memo: dict[str, Any] = {}
     norm = _norm(_gradients(listed), _number(norm_type, tr("clip_grad_norm_: norm_type")), error_if_nonfinite, memo)
