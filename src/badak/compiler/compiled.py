@@ -162,11 +162,8 @@ class Compiled:
         if self.strict:
             raise GraphError(self._cause(why), "fullgraph=False runs it as it is")
         if self.told:
-            warn_once(
-                ("compile", self._name(), why),
-                tr("{}; it runs as it is", self._cause(why)),
-                "docs/explanation/compile.md says what can be replayed",
-            )
+            cause = tr("{}; it runs as it is", self._cause(why))
+            warn_once(("compile", self._name(), why), cause, "docs/explanation/compile.md says what can be replayed")
 
     def _cause(self, why: str) -> str:
         return tr("compile: {} cannot be replayed: {}", self._name(), why)

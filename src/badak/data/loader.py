@@ -142,12 +142,10 @@ class DataLoader(Generic[T_co]):
         """Warn where there are more workers than cores."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         if self.num_workers > cores:
-            warn(
-                tr("This DataLoader will create {} worker processes in total. The suggested max number of worker in "
-                   "the current system is {}. Please be aware that excessive worker creation might get DataLoader running "
-                   "slow or even freeze", self.num_workers, cores),
-                f"num_workers={cores}",
-            )  # fmt: skip
+            cause = tr("This DataLoader will create {} worker processes in total. The suggested max number of worker in "
+                       "the current system is {}. Please be aware that excessive worker creation might get DataLoader running "
+                       "slow or even freeze", self.num_workers, cores)  # fmt: skip
+            warn(cause, f"num_workers={cores}")
 
     def unread(self):
         """An iteration that gives functions in place of batches, each of which reads its batch: what nobody calls is not read.

@@ -103,11 +103,8 @@ def trunc_normal_(tensor: Tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=No
     log-density lies within a rounding of its threshold may fall to the other side.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warn_once(
-            "trunc_normal_",
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
-            fix="choose a and b around the mean",
-        )
+        cause = tr("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.")
+        warn_once("trunc_normal_", cause, fix="choose a and b around the mean")
     mass = _below((b - mean) / std) - _below((a - mean) / std)
     way = _redraw_outside if mass > 0.3 else _accept_by_density
     return _write(tensor, way(tensor._array, mean, std, a, b, or_default(generator)), "trunc_normal_")

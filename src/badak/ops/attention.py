@@ -94,14 +94,10 @@ def _look_for_blind_queries(lse) -> None:
     blind = (lse == -np.inf).any(axis=1)  # (B, T)
     if blind.any():
         b, t = (int(axis[0]) for axis in blind.nonzero())
-        warn_once(
-            NO_VISIBLE_KEY,
-            tr(
-                "{} of {} rows have no visible key (first: batch {}, query {}). Output set to 0", int(blind.sum()), blind.size, b, t
-            ),
-            "drop empty sequences or keep one <bos>",
-            code=6,
+        cause = tr(
+            "{} of {} rows have no visible key (first: batch {}, query {}). Output set to 0", int(blind.sum()), blind.size, b, t
         )
+        warn_once(NO_VISIBLE_KEY, cause, "drop empty sequences or keep one <bos>", code=6)
 
 
 def _plain(q, k, v) -> bool:

@@ -270,11 +270,9 @@ def _look_for_labels(where: str, seen, ignore_index: int, empty: bool = False) -
     if seen.dtype == np.bool_ and seen.any() or seen.dtype != np.bool_ and seen.size:
         return True
     why = tr("it is empty") if empty else tr("all == ignore_index={}", ignore_index)
+    cause = tr("{}: no label to learn from in this batch ({}); the loss is 0", where, why)
     warn_once(
-        (where, "no label", empty),
-        tr("{}: no label to learn from in this batch ({}); the loss is 0", where, why),
-        "batches with at least one example" if empty else "check truncation/masking",
-        code=15,
+        (where, "no label", empty), cause, "batches with at least one example" if empty else "check truncation/masking", code=15
     )
     return False
 

@@ -41,12 +41,11 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     """
     check_place(device)
     if isinstance(data, Tensor):
-        warn_once(
-            tr("tensor of a tensor"),
+        cause = tr(
             "To copy construct from a tensor, it is recommended to use x.detach().clone() or "
-            "x.detach().clone().requires_grad_(True), rather than badak.tensor(x).",
-            "x.detach().clone()",
+            "x.detach().clone().requires_grad_(True), rather than badak.tensor(x)."
         )
+        warn_once(tr("tensor of a tensor"), cause, "x.detach().clone()")
     if hasattr(data, "untyped"):
         made = _of_storage(data, dtype)
         return made.requires_grad_() if requires_grad else made
@@ -470,11 +469,8 @@ def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=N
     """
     if end is None:
         raise ArgumentTypeError("range(): missing a required argument: 'end'", "range(0, 5), or arange(5)")
-    warn_once(
-        inclusive_range,
-        "range is deprecated: it includes its end, as Python's range does not",
-        "arange, with an end behind the last",
-    )
+    cause = tr("range is deprecated: it includes its end, as Python's range does not")
+    warn_once(inclusive_range, cause, "arange, with an end behind the last")
     dtypes.agreed(dtype, out)
     dtype = default_dtype() if dtype is None else to_dtype(dtype)
     start, end, step = (int(value) if dtype.kind in ("int", "uint") else value for value in map(_number, (start, end, step)))

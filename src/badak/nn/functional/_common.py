@@ -36,7 +36,6 @@ def reduction_of(size_average, reduce, reduction: str) -> str:
         return reduction
     size_average, reduce = size_average is not False, reduce is not False
     meant = "none" if not reduce else ("mean" if size_average else "sum")
-    warn_once(
-        "size_average", tr("size_average and reduce are deprecated: here they mean reduction='{}'", meant), f"reduction='{meant}'"
-    )
+    cause = tr("size_average and reduce are deprecated: here they mean reduction='{}'", meant)
+    warn_once("size_average", cause, f"reduction='{meant}'")
     return meant

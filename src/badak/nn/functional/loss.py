@@ -307,12 +307,8 @@ def binary_cross_entropy_with_logits(
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = real_tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
     if x._node is not None and x._node.name == "sigmoid":
-        warn_once(
-            tr("sigmoid for logits"),
-            "binary_cross_entropy_with_logits received what sigmoid made; it takes the sigmoid itself",
-            "pass logits, or binary_cross_entropy for probabilities",
-            code=33,
-        )
+        cause = tr("binary_cross_entropy_with_logits received what sigmoid made; it takes the sigmoid itself")
+        warn_once(tr("sigmoid for logits"), cause, "pass logits, or binary_cross_entropy for probabilities", code=33)
     return apply(BCEWithLogits, x, target, weight, pos_weight, reduction=reduction)
 
 

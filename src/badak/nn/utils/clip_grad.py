@@ -129,11 +129,8 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The old name of `clip_grad_norm_`."""
-    warn_once(
-        "clip_grad_norm",
-        "clip_grad_norm is now deprecated in favor of clip_grad_norm_.",
-        "clip_grad_norm_(...), with an underscore",
-    )
+    cause = tr("clip_grad_norm is now deprecated in favor of clip_grad_norm_.")
+    warn_once("clip_grad_norm", cause, "clip_grad_norm_(...), with an underscore")
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 

@@ -89,11 +89,8 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             number(epoch, type(self).__name__, "epoch")
-            warn_once(
-                tr("epoch of a schedule"),
-                "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
-                "scheduler.step()",
-            )
+            cause = tr("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.")
+            warn_once(tr("epoch of a schedule"), cause, "scheduler.step()")
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:

@@ -87,11 +87,8 @@ class ReduceLROnPlateau(LRScheduler):
         """Take the metric of one more epoch, a number or a tensor with one element."""
         metric = float(number(metrics, type(self).__name__, "metrics"))
         if epoch is not None:
-            warn_once(
-                tr("epoch of a schedule"),
-                "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.",
-                "scheduler.step(metric)",
-            )
+            cause = tr("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible.")
+            warn_once(tr("epoch of a schedule"), cause, "scheduler.step(metric)")
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(metric, self.best):
             self.best, self.num_bad_epochs = metric, 0
