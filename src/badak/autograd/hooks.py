@@ -7,8 +7,6 @@ from typing import Any
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, tr
 
-of_all: list[tuple[dict, str]] = []  # (namespace, name) of each table of hooks that all modules, or all optimizers, run
-
 
 class RemovableHandle:
     """What registering a hook gives back: `remove()` takes the hook away; as a context manager it does so at the end.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.autograd.grad_mode import no_grad
+from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, StateError, tr
 from badak.core.events import Observer
 from badak.core.modes import modes
@@ -16,6 +17,8 @@ from badak.tensor import Tensor
 
 _active: list["saved_tensors_hooks"] = []
 _refused: list[str] = []
+events.for_all(globals(), "_refused")
+HOOKED = tr("what is saved for backward has a hook")
 
 
 class _Packed(Saved):
@@ -159,7 +162,7 @@ class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
         packed = {name: value for name, value in kept.items() if isinstance(value, np.ndarray) and value.dtype.kind in "fcV"}
         if not packed:
             return
-        with no_grad(), _paused(self):
+        with no_grad(), _paused():
             held = {name: _Held(_packed(self.pack_hook, _seen(known, value)), self.unpack_hook) for name, value in packed.items()}
         node.saved = _in_hands(saved, held)
         if node.watched:
@@ -171,9 +174,10 @@ class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
 
 def _packed(pack_hook: Callable, x: Tensor) -> Any:
     """What the hook makes of x. Raises GraphError where it changes x."""
-    version = x._version
+    events.user_code(HOOKED)
+    version = x._watch().count
     made = pack_hook(x)
-    if x._version != version:
+    if x._watch().count != version:
         raise GraphError(
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
             "by in-place operations as this can lead to unexpected side-effects.",
@@ -197,8 +201,9 @@ def _shares(packed: Any, array: np.ndarray) -> bool:
 
 
 @contextmanager
-def _paused(observer: Observer):
-    """What a hook computes is not packed in turn."""
+def _paused():
+    """What a hook computes is not packed in turn, nor told."""
+    events.user_code(HOOKED)
     before, modes.observer = modes.observer, None
     try:
         yield
@@ -211,7 +216,7 @@ def packed_all(tensors: tuple) -> tuple[tuple, tuple]:
     if not _active:
         return tensors, tuple(t for t in tensors if isinstance(t, Tensor))
     hooks, there = _active[-1], [isinstance(t, Tensor) for t in tensors]
-    with no_grad(), _paused(hooks):
+    with no_grad(), _paused():
         seen = [t.detach() if is_tensor and t._node is not None else t for t, is_tensor in zip(tensors, there)]
         packed = [_Held(_packed(hooks.pack_hook, t), hooks.unpack_hook) if is_tensor else None for t, is_tensor in zip(seen, there)]
     return tuple(packed), tuple(t for t, held in zip(tensors, packed) if held is not None and _shares(held.packed, t._array))

@@ -3,15 +3,21 @@
 import copy
 import dataclasses
 import weakref
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 
-from badak.core.memory import holder_of
+from badak.compiler.snapshot import slots_of
+from badak.core.errors import tr
+from badak.core.memory import holder_of, lies_in
 from badak.core.modes import modes
 from badak.tensor import Tensor
+from badak.tensor.attributes import held_by
+from badak.tensor.tensor import STATE
 
 _SCATTERED = 1 << 20  # bytes that an argument may reach over without filling an eighth of them
+MORE = tr("an argument has a .grad or attributes of the program's, or is on the meta device")
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 
 
@@ -42,6 +48,9 @@ class Arguments:
                 return "again", self._places[id(value)]
             if kind is not tuple and (value is not self.args and value is not self.kwargs):
                 self._places[id(value)] = len(self._places)
+        if type(value) is Tensor and not (is_plain(value) or value.requires_grad):
+            self.trouble = self.trouble or MORE
+            return kind, "more"
         if type(value) is Tensor and not value.requires_grad:  # which may have other values in the next call
             self.tensors.append(value)
             array = value._array
@@ -49,7 +58,8 @@ class Arguments:
             return array.shape, array.dtype, None if flags.c_contiguous else array.strides, flags.writeable
         parts = _parts(value)
         if parts is not None:
-            return kind, tuple([(self._key(name), self._key(part)) for name, part in parts])
+            found = tuple([(self._key(name), self._key(part)) for name, part in parts])
+            return (kind, found, self._key_of_attributes(value)) if kind not in _BARE else (kind, found)
         if isinstance(value, np.ndarray):
             self.trouble = self.trouble or "an argument is an array of NumPy, whose values it may read: badak.from_numpy(array)"
         if isinstance(value, set | frozenset):
@@ -58,6 +68,15 @@ class Arguments:
             self.trouble = self.trouble or "an argument is a set of more than numbers and texts"
         self.objects.append(value)
         return kind, id(value), _Itself(value)
+
+    def _key_of_attributes(self, value) -> tuple:
+        """What a container says besides its parts: its class is the program's, or knows what is missing in it."""
+        more = {name: each for name, each in attributes_of(value).items() if not _is_part(value, name, each)}
+        if any(isinstance(each, Tensor) or _parts(each) is not None for each in more.values()):
+            self.trouble = self.trouble or tr(
+                "an argument is a {} with attributes that hold more than numbers", type(value).__name__
+            )
+        return tuple([(name, self._key(each)) for name, each in more.items()])
 
     def on(self, tensors):
         """(args, kwargs) with these tensors in the places of the others; containers are new ones."""
@@ -76,6 +95,10 @@ class Arguments:
             made[id(value)] = twin
             self._used.append((value, twin))
         return twin
+
+    def twins(self) -> list:
+        """The containers that stand for the caller's."""
+        return [twin for _, twin in self._used]
 
     def give_back(self, tensors) -> bool:
         """Do to the caller's containers what the step did to those that it was given; whether it did anything."""
@@ -138,10 +161,30 @@ def _parts(value):
     return None
 
 
+_BARE = frozenset({tuple, list, dict})
+
+
+def attributes_of(value) -> dict:
+    """What a container of a class of its own has besides what it holds."""
+    own = dict(held_by(value) or ())
+    own.update((name, getattr(value, name)) for name in slots_of[type(value)] if hasattr(value, name))
+    return own | {"default_factory": value.default_factory} if isinstance(value, defaultdict) else own
+
+
+def _is_part(value, name: str, each) -> bool:
+    """Whether an attribute is what the container holds by that name, too."""
+    if isinstance(value, dict):
+        return dict.get(value, name, value) is each
+    return dataclasses.is_dataclass(value) and name in value.__dataclass_fields__
+
+
 def _with_parts(value, parts):
     """A container as this one, of these parts."""
     if isinstance(value, tuple):
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        made = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        for name, each in attributes_of(value).items() if type(value) is not tuple else ():
+            object.__setattr__(made, name, each)
+        return made
     twin = copy.copy(value)
     _set_parts(twin, [(name, part) for (name, _), part in zip(_parts(value), parts)])
     return twin
@@ -181,13 +224,8 @@ def _with_own(value, mine):
 
 
 def _moved(view, old, new):
-    """What this view of `old` is of `new`, an array of the same strides; itself where these leave gaps."""
-    if not view.size or not (old.flags.c_contiguous and new.flags.c_contiguous):
-        return view
-    moved = np.ndarray(view.shape, view.dtype, new, view.ctypes.data - old.ctypes.data, view.strides)
-    if not view.flags.writeable:
-        moved.flags.writeable = False
-    return moved
+    """What this view of `old` is of `new`, an array of the same strides."""
+    return lies_in(view, new, view.ctypes.data - old.ctypes.data) if view.size else view
 
 
 def room_for(array):
@@ -208,6 +246,12 @@ def shown(memory, array) -> Tensor:
     return Tensor._of(memory)
 
 
+def is_plain(x: Tensor) -> bool:
+    """Whether a tensor has values, no .grad, and nothing that a program has set on it."""
+    return x._grad is None and x._described is None and STATE.issuperset(held_by(x))
+
+
 def state_of(x: Tensor) -> tuple:
     """What a step may change of an argument: what it is, and after that what values it has."""
-    return id(x._array), x.requires_grad, id(x._grad), x._array.tobytes(), x._version
+    own = tuple([(name, id(each)) for name, each in held_by(x).items() if name not in STATE])
+    return (id(x._array), x.requires_grad, id(x._grad), own), (x._array.tobytes(), x._watch().count)

@@ -59,6 +59,7 @@ class Recorder(Observer):
         self._derived: dict = {}  # id: tensors that the step made on memory that was there before
         self.gradients = Gradients(self.origins, kept)
         self._python: set = set()  # ids of what operations saved whose forward needs Python
+        self.arguments = arguments
         for i, array in enumerate(arguments):
             self.origins.mark(array, "argument", i)
 
@@ -317,6 +318,13 @@ class Recorder(Observer):
             raise GraphError(cause, "give the step x.clone(), or do not compile a step that does this")
         if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
             self.refuse(tr("it changes more than values: {}", how))
+
+    def on_memory_asked(self, x) -> None:
+        if self.origins.of(x._array)[0] == "argument":
+            raise GraphError(
+                tr("compile: the step asks where the memory of an argument lies, or how often that was written, of its twin"),
+                "give the step x.clone(), or do not compile a step that does this",
+            )
 
     def on_alias(self, x, of) -> None:
         self._derived[id(x)] = x

@@ -11,8 +11,8 @@ from collections import deque
 
 import numpy as np
 
-from badak.autograd.hooks import of_all
 from badak.compiler.snapshot import Attribute, StateSnapshot, is_number, slots_of
+from badak.core import events
 from badak.core.errors import ArgumentError, GraphError, tr
 from badak.tensor import Tensor
 from badak.tensor.attributes import held_by, is_a
@@ -35,7 +35,7 @@ def checked(function, plan, args, kwargs, tensors):
     plan.replays += 1
     if plan.replays % EVERY:
         return plan.replay(tensors)
-    everywhere = [own[name] for own, name in of_all]
+    everywhere = [own[name] for own, name in events.of_all]
     before = State([function, args, kwargs, default_generator, *everywhere, *plan.met])
     expected, raised = _outcome(lambda: function(*args, **kwargs))
     after = before.now()

@@ -128,9 +128,9 @@ def errors_of_numpy() -> list:
 
 
 def decimal_context() -> list:
-    """What decimal numbers are computed by, in this thread."""
+    """What decimal numbers are computed by, in this thread, and what computing them has noted there."""
     now = decimal.getcontext()
-    return [now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, *now.traps.values()]
+    return [now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, *now.traps.values(), *now.flags.values()]
 
 
 def is_module(thing: Any) -> bool:

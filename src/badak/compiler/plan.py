@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.compiler.arguments import Arguments, room_for, shown, state_of
+from badak.compiler.arguments import Arguments, is_plain, room_for, shown, state_of
 from badak.compiler.capture import CHANGED, Recorder
 from badak.compiler.entries import Prepared
 from badak.compiler.frames import Frames
@@ -29,6 +29,7 @@ from badak.tensor.attributes import held_by
 from badak.tensor.dtypes import default_dtype
 
 REDEFINED = tr("it changes more of its arguments than their values")
+ASKED = tr("it asks where the memory of an argument lies, or how often that was written")
 SHARED = tr("an argument shares memory with what it changes")
 ALSO_NAMED = "an argument has a second name by which the step changes more than its values"
 _recorded: weakref.WeakSet = weakref.WeakSet()  # plans that hold memory
@@ -93,10 +94,10 @@ class Plan:
 
     def suits(self, args) -> bool:
         """Whether these are tensors as it was recorded for, in the same modes."""
-        if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference):
+        if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference) or len({*map(id, args)}) < len(args):
             return False
         for x, mine in zip(args, self.arrays):
-            if type(x) is not Tensor or (x._requires_grad if x._base is None else x.requires_grad):
+            if type(x) is not Tensor or (x._requires_grad if x._base is None else x.requires_grad) or not is_plain(x):
                 return False
             array = x._array
             if array.shape != mine.shape or array.dtype is not mine.dtype or array.strides != mine.strides:
@@ -125,8 +126,10 @@ class Plan:
         again = Arguments(found.args, found.kwargs)
         if found.trouble:
             self.refuse(found.trouble)
-        elif [was[:3] for was in before] != [state_of(x)[:3] for x in found.tensors] or again.key != found.key:
+        elif [was[0] for was in before] != [state_of(x)[0] for x in found.tensors] or again.key != found.key:
             self.refuse(REDEFINED)
+        elif scout.asks_of(own):
+            self.refuse(ASKED)
         elif before != [state_of(x) for x in found.tensors]:
             self._changes_arguments = True
         return result
@@ -155,6 +158,9 @@ class Plan:
         if redefines and surroundings.meets_argument:  # the step is given twins of its arguments, which would stay as they are
             self.waits = ALSO_NAMED
             return self.function(*found.args, **found.kwargs)
+        if self._changes_arguments and surroundings.holds_memory_of(found.tensors):
+            self.waits = SHARED
+            return self.function(*found.args, **found.kwargs)
         before = [x._array.tobytes() for x in found.tensors]
         for memory, x in zip(self._memory, found.tensors):
             memory[...] = x._array
@@ -164,7 +170,7 @@ class Plan:
         try:
             with recorder:
                 result = self.function(*args, **kwargs)
-                results = Results(result, recorder, inputs)
+                results = Results(result, recorder, inputs, found.twins())
         except BaseException:  # what was done until then stays done
             self._hand_back(found, inputs, before, recorder)
             found.own(None, inputs, recorder.aliases())
@@ -218,6 +224,10 @@ class Plan:
                     recorder.refuse(CHANGED)
             elif x._array.tobytes() != values:
                 recorder.refuse(SHARED)
+            if not is_plain(mine):
+                vars(x).update(vars(mine))
+                x._grad = mine._grad if mine._grad is not None else x._grad
+                recorder.refuse(REDEFINED)
         if found.give_back(inputs):
             recorder.refuse(REDEFINED)
 
@@ -266,9 +276,11 @@ class Plan:
 
     def _reads(self, found: Arguments, recorder: Recorder) -> dict:
         """The places that the step has read."""
-        reached = Reached(recorder.frames.executed, self._roots(found), recorder.modules.values())
+        reached = Reached(recorder.frames.executed, self._roots(found), recorder.modules.values(), recorder.tensors.values())
         if reached.trouble:
             recorder.refuse(reached.trouble)
+        if self._reachable is not None:
+            self._reachable |= reached.owners()
         return reached.places
 
     def _compare_reads(self, places: dict, recorder: Recorder) -> list:
@@ -311,7 +323,8 @@ class Plan:
         return clock.now - self.used > _IDLE
 
     def _let_go(self) -> None:
-        self.steps, self._first, self._memory, self.bytes = None, None, [], 0
+        self.steps, self._first, self._read, self._reachable = None, None, None, None  # which keep what they found alive
+        self._scouted, self._modules, self._memory, self.bytes = None, [], [], 0
         self.arrays = self.entries = self.results = self.grads = None  # type: ignore[assignment]
         self.written = {}
         self._given = {}

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from badak.autograd.hooks import of_all
 from badak.compiler import contents, places
 from badak.compiler.answers import Question
 from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
 from badak.compiler.frames import BY_NAME, Executed, is_of_python, is_program
 from badak.compiler.pure import defined_in_c, impure, written_in_python
 from badak.compiler.snapshot import MOST, uncollected
+from badak.core import events
 from badak.core.errors import tr
 from badak.core.memory import holder_of
 from badak.core.public_api.homes import home
@@ -50,16 +50,17 @@ class Pool:
 class Reached:
     """The places that the executed functions can read.
 
-    roots: (where, thing), the step and the objects that it is handed; modules: those that it has met.
+    roots: (where, thing), the step and the objects that it is handed; modules, tensors: those that it has met.
     """
 
-    def __init__(self, executed: dict[types.CodeType, Executed], roots, modules=()):
+    def __init__(self, executed: dict[types.CodeType, Executed], roots, modules=(), tensors=()):
         self.places: dict[tuple, places.Place] = {}
         self.trouble = ""
         self._pools = {code: Pool(each) for code, each in executed.items()}
         self._waiting: deque = deque()
         self._linked: dict[int, types.FunctionType] = {}
         self._classes: set[type] = set()
+        self._late: set[type] = set()
         self._weak: list[tuple[Pool, str, Any]] = []  # what weak references refer to
         self._lookups: dict = {}
         self._root = Pool(None)
@@ -68,8 +69,10 @@ class Reached:
                 self._add(self._root, thing, where)
             for module in modules:
                 self._add(self._root, module, type(module).__name__)
-            for own, name in of_all:
-                self._put(places.Mapping(self._entry(own, name, name), name))
+            for x in tensors:
+                self._put(places.TypeOf(x, type(x).__name__))
+            for own, name in events.of_all:
+                self._put(places.place_of(self._entry(own, name, name), name))
             for pool in self._pools.values():
                 self._begin(pool)
             self._class(Tensor)
@@ -82,7 +85,7 @@ class Reached:
         """id: owner of all memory of tensors and arrays that was found."""
         found = [thing for pool in (self._root, *self._pools.values()) for thing in pool.found.values()]
         found += [x for place in self.places.values() if type(place) is places.Mapping for x in place.now()]
-        arrays = [x._array if is_a(x, Tensor) else x for x in found if is_a(x, Tensor | np.ndarray)]
+        arrays = [held_by(x).get("_array") if is_a(x, Tensor) else x for x in found if is_a(x, Tensor | np.ndarray)]
         return {id(owner): owner for owner in map(holder_of, arrays)}
 
     # ------------------------------------------------------------------ where it begins
@@ -344,7 +347,7 @@ class Reached:
             if attribute in contents.MODULE_PARTS:
                 self._entry(own, attribute, name)
                 self._put(places.place_of(part, f"an attribute of {name}"))
-            elif attribute not in type(module)._bookkeeping:  # hooks and the mode, of which a module tells
+            elif attribute not in type(module)._told:
                 self._entry(own, attribute, f"{name}.{attribute}")
                 if is_a(part, dict | list | set | deque):
                     self._put(places.place_of(part, f"{name}.{attribute}"))
@@ -352,11 +355,24 @@ class Reached:
                     self._add(self._root, part, f"{name}.{attribute}")
         for kind in type(module).__mro__:
             self._class(kind)
+            self._called_late(kind)
             forward: Any = vars(kind).get("forward")
             if is_a(forward, types.FunctionType):
                 self._put(places.ClassEntry(kind, f"{kind.__name__}.forward", "forward"))
                 self._function(self._root, forward, f"{kind.__name__}.forward")
                 break
+
+    def _called_late(self, kind: type) -> None:
+        """What layers of badak ask of modules by name, as of `functional.relu`: a program may have put something else there."""
+        if kind in self._late or is_program(home(kind)):
+            return
+        self._late.add(kind)
+        functions = [f for value in vars(kind).values() for f in contents.functions_of(value)]
+        for function, chain in [(f, chain) for f in functions for chain in facts(f.__code__).chains]:
+            module = function.__globals__.get(chain.root) if chain.kind == "global" and chain.names else None
+            if is_a(module, types.ModuleType):
+                self._entry(function.__globals__, chain.root, chain.root)
+                self._entry(vars(module), chain.names[0], f"{chain.root}.{chain.names[0]}")
 
     def _optimizer(self, own: dict, where: str) -> None:
         """Which parameters an optimizer has, in which groups: whose settings may change, every step reads them again."""

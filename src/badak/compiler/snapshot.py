@@ -107,6 +107,14 @@ class StateSnapshot:
         """id: array, of all memory that was found."""
         return {id(array): array for _, array, _ in self._arrays()}
 
+    def has(self, thing) -> bool:
+        """Whether this tensor or container is one of those that were found."""
+        return self._seen.get(id(thing)) is thing or (id(thing) in self._tensors.of and is_a(thing, Tensor))
+
+    def holds_memory_of(self, tensors) -> bool:
+        """Whether one of these tensors sees memory that was found."""
+        return any(id(memory_of(x._array)) in self._memory.of for x in tensors)
+
     def _arrays(self, only=None) -> list:
         """(where, array, digest) of all memory, or of one array alone, if it is there."""
         known = self._memory.of
@@ -168,7 +176,8 @@ class StateSnapshot:
                 if is_a(thing, OfValues):
                     pending.extend((where, part) for part in held_by(thing).values())
                     continue
-                self.note(thing._array, where or "a tensor")
+                if thing._described is None:
+                    self.note(thing._array, where or "a tensor")
                 pending.append((f"{where}.grad", thing._grad))
                 continue
             seen[id(thing)] = thing

@@ -19,6 +19,7 @@ class WarmUp(Observer):
         self.modules: dict = {}
         self._read: dict = {}  # id: a weak reference to the owner
         self._written: dict = {}
+        self._asked: dict = {}  # the same of memory that the program asked of where it lies
         self.redefines = False  # whether a tensor became another one than before
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -34,6 +35,13 @@ class WarmUp(Observer):
 
     def on_module_access(self, module) -> None:
         self.modules[id(module)] = module
+
+    def on_memory_asked(self, x) -> None:
+        _note(x._array, self._asked)
+
+    def asks_of(self, owners: set[int]) -> bool:
+        """Whether the program asked where memory lies that has one of these owners."""
+        return not owners.isdisjoint(_alive(self._asked))
 
     def on_redefine(self, thing, how: str) -> None:
         self.redefines = self.redefines or isinstance(thing, Tensor)

@@ -106,6 +106,9 @@ class Observer:
     def on_write(self, by: str) -> None:
         """The counter of some memory went on: it has other values."""
 
+    def on_memory_asked(self, x) -> None:
+        """The program asks where in memory a tensor lies, how much there is, who else sees it, or how often it was written."""
+
     def on_alias(self, x, of) -> None:
         """This tensor is a new one on memory that was there before, that of the tensor `of`."""
 
@@ -293,6 +296,16 @@ def state(function=None, *, alone: bool = False, prepared=None):
     return _observed("state", function, prepared=prepared, alone=alone)
 
 
+# ---------------------------------------------------------------- what any call may read
+
+of_all: list[tuple[dict, str]] = []  # (namespace, name) of what a program sets or registers for all, and badak reads untold
+
+
+def for_all(namespace: dict, *names: str) -> None:
+    """Let compiled steps compare what these names of a module mean, and what is in it where that is a table."""
+    of_all.extend((namespace, name) for name in names)
+
+
 # ---------------------------------------------------------------- what is told
 
 
@@ -309,6 +322,12 @@ def read(how: str) -> None:
     """Tell that a value goes to Python."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_read(how)
+
+
+def memory_asked(x) -> None:
+    """Tell that the program asks where in memory a tensor lies, how much that is, who else sees it, how often it was written."""
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_memory_asked(x)
 
 
 def user_code(what: str) -> None:

@@ -5,6 +5,7 @@ from copy import copy
 
 import numpy as np
 
+from badak.core import events
 from badak.core.errors import ArgumentTypeError, ShapeError, tr
 from badak.tensor import Tensor, stack
 from badak.tensor.dtypes import of_numpy
@@ -131,6 +132,7 @@ default_collate_fn_map = {
     str: collate_str_fn,
     bytes: collate_str_fn,
 }
+events.for_all(globals(), "default_collate_fn_map")
 
 
 def default_collate(batch):

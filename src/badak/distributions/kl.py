@@ -5,6 +5,7 @@ from math import inf
 from typing import Any
 
 from badak.autograd import grad
+from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, expect_function, tr
 from badak.distributions.bernoulli import Bernoulli
 from badak.distributions.categorical import Categorical
@@ -164,3 +165,4 @@ PAIRS: dict[tuple[type, type], Any] = {
     (ExponentialFamily, ExponentialFamily): _exponential_family,
     **OF_TWO_FAMILIES,
 }
+events.for_all(globals(), "PAIRS")

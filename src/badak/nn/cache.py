@@ -230,7 +230,7 @@ class KeyValueCache:
     def _is_source(self, memory: Tensor) -> bool:
         """Whether this is the tensor that was kept, unchanged; what a replay is given is another one."""
         source, version = self._source
-        return source() is memory and memory._version == version
+        return source() is memory and memory._watch().count == version
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` more as read. Raises IndexOutOfRangeError where a layer has not kept the keys and values of all of
@@ -336,7 +336,7 @@ class KeyValueCache:
         self._origins = np.arange(len(k))
         if not self._is_source(memory):
             self.memory, self._axis = self._kept_in((self.memory,), (memory,))[0], axis
-            self._source = weakref.ref(memory), memory._version
+            self._source = weakref.ref(memory), memory._watch().count
 
     def _kept_in(self, old: tuple, new: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Copies of `new` in the memory of `old`, or in other memory where the shapes differ."""

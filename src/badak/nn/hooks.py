@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.autograd import is_grad_enabled
-from badak.autograd.hooks import RemovableHandle, function, of_all
+from badak.autograd.hooks import RemovableHandle, function
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, BadakWarning, GraphError, tr
 from badak.core.nests import inside
@@ -42,7 +42,7 @@ class _Everywhere:
         """Take the tables of this namespace from now on."""
         place.update({f"_global_{kind}_registration_hooks": table for kind, table in self.registration.items()})
         self.place = place
-        of_all.extend((place, f"_global_{name}_hooks") for name in _TABLES)
+        events.for_all(place, *(f"_global_{name}_hooks" for name in _TABLES))
 
     forward = property(lambda self: self.place["_global_forward_hooks"])
     forward_pre = property(lambda self: self.place["_global_forward_pre_hooks"])

@@ -8,14 +8,15 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from badak.autograd import set_grad_enabled
-from badak.autograd.hooks import RemovableHandle, function, of_all
+from badak.autograd.hooks import RemovableHandle, function
+from badak.core import events
 from badak.tensor import Tensor, float32, float64, get_default_dtype, is_complex, view_as_real
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 _params_t = ParamsT
 before: dict[int, Callable] = {}  # called around each step of every optimizer
 after: dict[int, Callable] = {}
-of_all.extend((globals(), name) for name in ("before", "after"))
+events.for_all(globals(), "before", "after")
 
 
 def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:

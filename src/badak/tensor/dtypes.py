@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from badak.core import config
+from badak.core import config, events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, DTypeError, NoDataError, NotSupportedError, package, tr
 from badak.core.public_api.door import door_to
 from badak.ops._check import WORDS
@@ -247,6 +247,7 @@ class device:  # noqa: N801  (PyTorch's name)
 
 CPU, META = device("cpu"), device("meta")
 entered: list[device] = []  # the devices of the `with` blocks that are open, after the one of set_default_device
+events.for_all(globals(), "entered")
 
 
 cuda_as_cpu = config.switch("CUDA_AS_CPU")  # for programs that name CUDA devices without asking

@@ -117,9 +117,11 @@ class History(About):
 
     @property
     def _version(self) -> int:
+        events.memory_asked(self)
         return self._watch().count
 
     def _is_view(self) -> bool:
+        events.memory_asked(self)
         return self._base is not None
 
     @property

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from badak.core import events
 from badak.core.errors import IndexOutOfRangeError, NoDataError, tr
 from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
@@ -123,10 +124,12 @@ class About(Methods):
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory that is seen and this tensor's first one."""
+        events.memory_asked(self)
         return within(self).offset if is_wrapper(self) else offset_of(self._array) // self._array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first value; 0 on the meta device."""
+        events.memory_asked(self)
         return 0 if self._described is not None or is_wrapper(self) else self._array.ctypes.data
 
     const_data_ptr = data_ptr
@@ -175,6 +178,7 @@ class About(Methods):
         return -1
 
     def is_shared(self) -> bool:
+        events.memory_asked(self)
         return self._described is None and is_shared(self._array)
 
     def is_pinned(self) -> bool:

@@ -360,6 +360,7 @@ def untyped_storage(input: Tensor) -> UntypedStorage:
     """The memory that input sees, all of it, as bytes."""
     if input._described is not None:
         return UntypedStorage._on_meta(memory.reach(input._described))
+    events.memory_asked(input)
     events.read(tr("the storage of a tensor"))
     return UntypedStorage._of(memory_of(input._array))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core import events
 from badak.core.errors import GraphError, NoDataError, tr
 from badak.tensor.attributes import held_by, slots_of
 from badak.tensor.batched import Standin
@@ -58,6 +59,7 @@ def swap(a: Any, b: Any) -> None:
             cause = tr("swap_tensors: a graph waits for the gradient of one of the tensors")
             raise GraphError(cause, "backward() first, or no forward before it")
         held_by(x).pop("_leaf_end", None)
+        events.redefine(x, "swap_tensors")
     slots = [slots_of(x) for x in (a, b)]
     held = [dict(held_by(x)) for x in (a, b)]
     a.__class__, b.__class__ = b.__class__, a.__class__

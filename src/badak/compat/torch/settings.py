@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from badak import kernels
+from badak.core import events
 from badak.core.errors import ArgumentError, tr
 from badak.tensor import device as Device
 from badak.tensor.dtypes import check_device, entered
@@ -18,6 +19,7 @@ _settings: dict[str, Any] = {
     "warn_always": False,
     "interop": 1,
 }
+events.for_all(globals(), "_settings")
 
 
 def set_float32_matmul_precision(precision: str) -> None:

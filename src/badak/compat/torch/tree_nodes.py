@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 
 
@@ -57,6 +58,7 @@ class NodeDef(NamedTuple):
 
 
 SUPPORTED_NODES: dict[Any, NodeDef] = {}
+events.for_all(globals(), "SUPPORTED_NODES")
 
 
 def register_pytree_node(

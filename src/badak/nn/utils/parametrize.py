@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from badak.autograd import no_grad
+from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn.containers import ModuleDict, ModuleList
 from badak.nn.module import Module
@@ -18,6 +19,7 @@ from badak.nn.parameter import Parameter
 from badak.tensor import Tensor
 
 _cache: dict[tuple[int, str], Tensor] | None = None
+events.for_all(globals(), "_cache")
 
 
 class ParametrizationList(ModuleList):

@@ -2,12 +2,14 @@
 
 import functools
 
+from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr, warn_once
 from badak.core.modes import anywhere, modes
 from badak.tensor import Tensor, dtypes
 from badak.tensor.casting import Casting
 
 _DEFAULTS = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
+events.for_all(globals(), "_DEFAULTS")
 _HALVES = (dtypes.bfloat16, dtypes.float16)
 
 
