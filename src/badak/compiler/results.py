@@ -1,44 +1,117 @@
-"""What comes out of a recorded step."""
+"""What comes out of a recorded step.
+
+A caller may change what it is given. What it shares then with the caller's arguments, with the program's tensors, with a .grad,
+and with other results, it shares after a replay, too.
+"""
 
 import copy
+from typing import NamedTuple
+
+import numpy as np
 
 from badak.autograd.node import Node
 from badak.compiler.arguments import room_for
 from badak.compiler.capture import WAITS, Recorder
 from badak.compiler.entries import results_in
 from badak.core.errors import tr
+from badak.core.memory import address, lies_in
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.layouts import strided
 
 
-class Results:
-    """What the step returned: tensors, which are copied out after every replay, and what is not a tensor."""
+class _Within(NamedTuple):
+    """Where a result lies: so many bytes behind the start of an argument, of a leaf's .grad, or of memory that results share."""
 
-    def __init__(self, result, recorder: Recorder, inputs=()):
+    whole: object  # the number of the argument, the leaf, or a `_Shared`
+    offset: int
+
+
+class _Shared:
+    """Memory that several results see a part of."""
+
+    def __init__(self) -> None:
+        self.low = self.high = 0
+
+    def grow(self, array) -> None:
+        """Have room for this array, too."""
+        low, high = np.lib.array_utils.byte_bounds(array)
+        self.low, self.high = (low, high) if self.high == 0 else (min(low, self.low), max(high, self.high))
+
+
+class Results:
+    """What the step returned: tensors, which are copied out after every replay, and what is not a tensor.
+
+    inputs: the twins of the caller's tensors; containers: those of its lists and dicts.
+    """
+
+    def __init__(self, result, recorder: Recorder, inputs=(), containers=()):
         self.result, self.inference = result, modes.inference
         self._inputs = {id(x): number for number, x in enumerate(inputs)}  # what is handed back is the caller's own
-        self._copies: dict = {}  # id of a tensor of the result: its copy, while one result is handed out
+        self._containers = {id(x) for x in containers}
+        self._same: set[int] = set()  # ids of what was there before the step
+        self._aliases: set[int] = set()  # ids of tensors on the program's memory
+        self._within: dict[int, _Within] = {}  # by the id of a tensor
+        self._made: dict = {}  # number of memory: the tensors of the result that see it
+        self._handed_out: dict = {}  # while one result is handed out: what stands for a tensor, by its id, or for a `_Shared`
         recorder.trace.append(("result", self._described(result, recorder)))
+        if not recorder.trouble:
+            self._share(recorder)
+        self._plain = type(result) is Tensor and not (self._inputs or self._same or self._aliases or self._within)
 
     def _described(self, value, recorder: Recorder):
         if isinstance(value, Tensor):
-            if value.layout is not strided:
-                recorder.refuse(tr("it returns a sparse tensor"))
-                return None
-            if type(value) is not Tensor:
-                recorder.refuse(tr("it returns a parameter"))
-            if room_for(value._array) is None:
-                recorder.refuse(tr("its result is scattered over much memory"))
-            node = value._node
-            if value.requires_grad and (node is None or not (node.spent or node.saved is None)):
-                recorder.refuse(WAITS)
-            return recorder.origins.describe(value._array), value._requires_grad
+            return self._described_tensor(value, recorder)
+        if isinstance(value, list | dict) and id(value) in self._containers:
+            recorder.refuse(tr("it returns a {} that it was given", type(value).__name__))
+        if isinstance(value, list | dict) and recorder.surroundings.has(value):
+            self._same.add(id(value))
+            return "same", id(value)
         if isinstance(value, tuple | list):
             return type(value), [self._described(part, recorder) for part in value]
         if isinstance(value, dict):
             return type(value), [(name, self._described(part, recorder)) for name, part in value.items()]
         return recorder.origins.describe(value)
+
+    def _described_tensor(self, value: Tensor, recorder: Recorder):
+        if value._described is not None:
+            recorder.refuse(tr("it returns a tensor on the meta device"))
+            return None
+        if value.layout is not strided:
+            recorder.refuse(tr("it returns a sparse tensor"))
+            return None
+        if type(value) is not Tensor:
+            recorder.refuse(tr("it returns a parameter"))
+        if room_for(value._array) is None:
+            recorder.refuse(tr("its result is scattered over much memory"))
+        node = value._node
+        if value.requires_grad and (node is None or not (node.spent or node.saved is None)):
+            recorder.refuse(WAITS)
+        origin = recorder.origins.of(value._array)
+        if origin[0] == "outside":
+            (self._same if recorder.surroundings.has(value) else self._aliases).add(id(value))
+        elif origin[0] == "argument" and value._array.size and id(value) not in self._inputs:
+            self._within[id(value)] = _Within(origin[1], address(value._array) - address(recorder.arguments[origin[1]]))
+        elif id(value) not in self._inputs and value._array.size:
+            known = self._made.setdefault(recorder.origins.key(value._array), [])
+            known += [value] if all(each is not value for each in known) else []
+        return recorder.origins.describe(value._array), value._requires_grad
+
+    def _share(self, recorder: Recorder) -> None:
+        """Note what results lie in one memory, or in that of a .grad."""
+        leaves = [leaf for leaf, *_ in recorder.leaves.values() if leaf._grad is not None and leaf._grad.layout is strided]
+        grads = {recorder.origins.key(leaf._grad._array): leaf for leaf in leaves} if self._made else {}
+        for key, several in self._made.items():
+            if (leaf := grads.get(key)) is not None:
+                for value in several:
+                    start = address(value._array) - address(leaf._grad._array)
+                    self._within[id(value)] = _Within(leaf, -1 if value is leaf._grad else start)
+            elif len(several) > 1:
+                memory = _Shared()
+                for value in several:
+                    memory.grow(value._array)
+                self._within |= {id(value): _Within(memory, address(value._array) - memory.low) for value in several}
+        self._made = {}
 
     def arrays(self) -> list:
         """The arrays of its tensors."""
@@ -46,18 +119,16 @@ class Results:
 
     def hand_out(self, tensors):
         """The result, its tensors in memory of their own. tensors: the arguments of the call."""
-        if type(self.result) is Tensor and not self._inputs:
-            return self._copy(self.result)
-        self._copies.clear()
-        self._copies.update((key, tensors[number]) for key, number in self._inputs.items())
-        return self._handed(self.result)
+        if self._plain:
+            return self._around(self.result, _copied(self.result._array))
+        self._handed_out.clear()
+        self._handed_out.update((key, tensors[number]) for key, number in self._inputs.items())
+        result = self._handed(self.result, tensors)
+        self._handed_out.clear()
+        return result
 
-    def _copy(self, value: Tensor) -> Tensor:
-        array = value._array.copy(order="K")
-        if array.strides != value._array.strides:  # the result has gaps, or is one number seen as many
-            array = room_for(value._array)
-            array[...] = value._array
-            array.flags.writeable = value._array.flags.writeable
+    def _around(self, value: Tensor, array) -> Tensor:
+        """What stands for a tensor of the result, with this array."""
         made = Tensor._of(array)
         if value._requires_grad:  # as after a backward: its graph is spent
             made._requires_grad, made._node = True, Node(value._node.op, None, [], value._node.slots)  # type: ignore[union-attr]
@@ -65,19 +136,55 @@ class Results:
             made._inference = True
         return made
 
-    def _handed(self, value):
-        if isinstance(value, Tensor):
-            made = self._copies.get(id(value))
-            if made is None:
-                made = self._copies[id(value)] = self._copy(value)
+    def _tensor(self, value: Tensor, tensors) -> Tensor:
+        where = self._within.get(id(value))
+        if id(value) in self._same:
+            return value
+        if where is None:
+            made = self._around(value, value._array if id(value) in self._aliases else _copied(value._array))
+            made._version_counter = value._version_counter if id(value) in self._aliases else None
             return made
+        if type(where.whole) is _Shared:
+            memory = self._handed_out.get(where.whole)
+            if memory is None:
+                memory = self._handed_out[where.whole] = Tensor._of(np.empty(where.whole.high - where.whole.low, np.uint8))
+            made = self._around(value, lies_in(value._array, memory._array, where.offset))
+            made._array.flags.writeable = True
+            made._array[...] = value._array
+            made._array.flags.writeable = value._array.flags.writeable
+        else:
+            memory = tensors[where.whole] if type(where.whole) is int else where.whole.grad  # type: ignore[attr-defined]
+            if where.offset < 0:
+                return memory
+            made = self._around(value, lies_in(value._array, memory._array, where.offset))
+        made._version_counter = memory._watch()
+        return made
+
+    def _handed(self, value, tensors):
+        if isinstance(value, Tensor):
+            made = self._handed_out.get(id(value))
+            if made is None:
+                made = self._handed_out[id(value)] = self._tensor(value, tensors)
+            return made
+        if id(value) in self._same:
+            return value
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*map(self._handed, value))
+            return type(value)(*(self._handed(part, tensors) for part in value))
         if isinstance(value, tuple | list):
-            return type(value)(map(self._handed, value))
+            return type(value)(self._handed(part, tensors) for part in value)
         if isinstance(value, dict):
             made = copy.copy(value) if type(value) is not dict else {}
             for name, part in value.items():  # one by one: a dict that is also a dataclass keeps its fields so
-                made[name] = self._handed(part)
+                made[name] = self._handed(part, tensors)
             return made
         return value
+
+
+def _copied(array):
+    """The array in memory of its own, with its strides."""
+    made = array.copy(order="K")
+    if made.strides != array.strides:  # it has gaps, or is one number seen as many
+        made = room_for(array)
+        made[...] = array
+        made.flags.writeable = array.flags.writeable
+    return made

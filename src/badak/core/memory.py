@@ -61,6 +61,17 @@ def reach(array: np.ndarray) -> int:
     return high - low if array.size else 0
 
 
+def lies_in(array: np.ndarray, memory: np.ndarray, offset: int) -> np.ndarray:
+    """An array like this one that begins so many bytes behind the first entry of another one, within what that reaches."""
+    if not memory.flags.c_contiguous:
+        first = memory[(slice(1),) * memory.ndim].view(np.uint8)
+        memory = np.lib.stride_tricks.as_strided(first, (reach(memory),), (1,), writeable=memory.flags.writeable)
+    made = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+    if not array.flags.writeable:
+        made.flags.writeable = False
+    return made
+
+
 ITS_OWN = 2  # references to an object that only one place has, as sys.getrefcount counts: it adds its own
 
 
