@@ -19,6 +19,7 @@ from badak.compiler.places import (
     Consumed,
     Entry,
     Items,
+    Kind,
     Mapping,
     Members,
     Place,
@@ -107,7 +108,7 @@ class Identities:
     """What places hold, compared by identity: those of one kind together."""
 
     def __init__(self, held: list[list]):
-        of: dict[type, list] = {kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf)}
+        of: dict[type, list] = {kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf, Kind)}
         self.rest: list[tuple[Place, list]] = []
         for place, before in held:
             group = of[type(place)] if _is_usual(place, before) else self.rest
@@ -126,8 +127,8 @@ class Identities:
         self.cells, self.variables = _containers(of[Cell]), _firsts(of[Cell])
         self.functions = _containers(of[Code])
         self.codes, self.defaults, self.keywords = (list(map(part, self.functions)) for part in (_code, _defaults, _keywords))
-        self.objects, self.kinds = _containers(of[TypeOf]), _firsts(of[TypeOf])
-        self.with_dict = [x for x in self.objects if _has_dict(x)]
+        self.objects, self.kinds = _containers(of[TypeOf] + of[Kind]), _firsts(of[TypeOf] + of[Kind])
+        self.with_dict = [x for x in _containers(of[TypeOf]) if _has_dict(x)]
         self.dicts = [_own_dict(x, "__dict__") for x in self.with_dict]
 
     def are_same(self) -> bool:
@@ -173,7 +174,7 @@ def _is_usual(place: Place, before: list) -> bool:
         return type(place.container) is set and not before
     if kind is Code:
         return not place.container.__kwdefaults__
-    return kind in (Cell, Class, ClassEntry, TypeOf)
+    return kind in (Cell, Class, ClassEntry, TypeOf, Kind)
 
 
 def _values(mapping) -> Any:

@@ -135,6 +135,13 @@ class TypeOf(Place):
         return [type(self.container), dict_of(self.container)]
 
 
+class Kind(Place):
+    """An object's class alone."""
+
+    def now(self) -> list:
+        return [type(self.container)]
+
+
 class Variable(Place):
     """A context variable."""
 

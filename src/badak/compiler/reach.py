@@ -70,7 +70,7 @@ class Reached:
             for module in modules:
                 self._add(self._root, module, type(module).__name__)
             for x in tensors:
-                self._put(places.TypeOf(x, type(x).__name__))
+                self._put(places.Kind(x, type(x).__name__))
             for own, name in events.of_all:
                 self._put(places.place_of(self._entry(own, name, name), name))
             for pool in self._pools.values():

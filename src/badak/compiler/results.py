@@ -149,9 +149,11 @@ class Results:
             if memory is None:
                 memory = self._handed_out[where.whole] = Tensor._of(np.empty(where.whole.high - where.whole.low, np.uint8))
             made = self._around(value, lies_in(value._array, memory._array, where.offset))
-            made._array.flags.writeable = True
+            if fixed := not value._array.flags.writeable:
+                made._array.flags.writeable = True
             made._array[...] = value._array
-            made._array.flags.writeable = value._array.flags.writeable
+            if fixed:
+                made._array.flags.writeable = False
         else:
             memory = tensors[where.whole] if type(where.whole) is int else where.whole.grad  # type: ignore[attr-defined]
             if where.offset < 0:

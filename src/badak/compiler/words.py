@@ -16,7 +16,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from badak import kernels
-from badak.compiler.places import Cell, Class, ClassEntry, Code, Entry, Items, Mapping, Order, Place, TypeOf, dict_of
+from badak.compiler.places import Cell, Class, ClassEntry, Code, Entry, Items, Kind, Mapping, Order, Place, TypeOf, dict_of
 
 _RESTLESS = 2  # changes of a dict, of what nobody has read, after which it is compared by what was read
 
@@ -118,9 +118,13 @@ def _of_kind(thing: Any) -> list | None:
     return rows + more if rows and more and more[0][1] == id(own) else None
 
 
+def _of_class_alone(thing: Any) -> list | None:
+    return _rows(thing, _layout().kind)
+
+
 _ROWS: dict[type, Callable[[Any], list | None]] = {
     Entry: _of_dict, Mapping: _of_mapping, Class: _of_class, ClassEntry: _of_class, Items: _of_list, Cell: _of_cell,
-    Code: _of_function, TypeOf: _of_kind, Order: _of_order,
+    Code: _of_function, TypeOf: _of_kind, Kind: _of_class_alone, Order: _of_order,
 }  # fmt: skip
 
 
