@@ -1,10 +1,13 @@
 """Of the program's instructions only those that ran count; where Python did not tell of them, all do."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
 
+import badak
 from badak.compiler.code import facts
 
 FIRST = """
@@ -49,3 +52,24 @@ def test_instructions_of_which_python_does_not_tell_all_count(monkeypatch):
     ran = frames.executed[f.__code__].ran
     assert ran is None
     assert {chain.names for chain in facts(f.__code__, ran).chains} >= {("rate",), ("other",)}
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_refused_step_keeps_nothing_alive_that_it_found():
+    class Thing:
+        n = 1.0
+
+    kept = [Thing()]
+    seen, known = weakref.ref(kept[0]), weakref.WeakSet(kept)
+    step = badak.compile(lambda x: x * sum(thing.n for thing in known))
+    collects = gc.isenabled()
+    gc.disable()  # it must not take Python's collector
+    try:
+        for _ in range(2):
+            step(badak.ones(2))
+        assert "weak reference" in step.fallback_reason
+        kept.clear()
+        assert seen() is None
+    finally:
+        if collects:
+            gc.enable()

@@ -124,7 +124,7 @@ class Frames:
                 ran.add(frame.f_lasti)
             elif event == "return" and frame.f_lasti not in ran:
                 found.ran, found.untold = None, True
-            return stepped
+            return frame.f_trace  # itself, which would keep all that was found until Python's collector comes
 
         frame.f_trace = stepped  # before the next line: Python 3.13.0 looks whether it is there
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
