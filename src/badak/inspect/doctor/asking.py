@@ -141,7 +141,8 @@ def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
     counted = {id(x.args[0]) for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "len" and x.args}
     loads = [x for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in counted]
     read = {x.id for x in loads}
-    unread = {name for name in given - read if is_held(name)}
+    numbers = {name for _, name, value in assigned(tree) if is_number(value)}
+    unread = {name for name in given - read - numbers if is_held(name)}
     places: list[tuple[str, list[ast.Name]]] = []
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and says_test(x.name)):
         if not re.search(r"\.(backward|step)\(", unparse(function)):
@@ -155,7 +156,7 @@ def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
         if is_held(name) and not isinstance(value, ast.Name)
     ]
     for where, names in places:
-        for x in (x for x in names if TRAIN.search(x.id) and not is_held(x.id)):
+        for x in (x for x in names if TRAIN.search(x.id) and not is_held(x.id) and x.id not in numbers):
             twins = [name for name in unread if rest(name) == rest(x.id) and name != where]
             if twins:
                 yield Told(
@@ -179,6 +180,13 @@ def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
                 tr("the other one that was meant"),
             )  # fmt: skip
             return
+
+
+def is_number(value: ast.expr) -> bool:
+    """Whether something is how many rows there are: int(0.8 * n), len(data) - train_size."""
+    if isinstance(value, ast.BinOp):
+        return is_number(value.left) or is_number(value.right)
+    return called(value) in ("int", "len", "round", "floor", "ceil")
 
 
 def rest(name: str) -> str:

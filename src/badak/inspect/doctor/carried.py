@@ -149,7 +149,7 @@ def kept_for_nobody(tree: ast.Module) -> Iterator[Told]:
     for line, name, value in assigned(tree):
         last = name.rpartition(".")[2]
         kept = "best" in last.lower() and "state_dict()" in unparse(value)
-        if not kept and not re.search(r"\btorch\.load\(", unparse(value)):
+        if not kept and (not re.search(r"\btorch\.load\(", unparse(value)) or ends_with(tree, line)):
             continue
         reads = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Load)]
         read = any(last == (x.id if isinstance(x, ast.Name) else x.attr) for x in reads)
@@ -161,6 +161,13 @@ def kept_for_nobody(tree: ast.Module) -> Iterator[Told]:
                 f"model.load_state_dict({name})",
             )  # fmt: skip
             return
+
+
+def ends_with(tree: ast.Module, line: int) -> bool:
+    """Whether behind a line of the program itself nothing is asked of a model: all that comes writes and reads files."""
+    own = any(x.lineno <= line <= (x.end_lineno or 0) for x in tree.body if not isinstance(x, ast.FunctionDef | ast.ClassDef))
+    later = {called(x) for x in walk(tree) if isinstance(x, ast.Call) and x.lineno > line}
+    return own and "save" in later and later <= {"load", "save", "load_state_dict", "state_dict"}
 
 
 COUNTS = re.compile(r"steps_per_epoch|len\([\w.\[\]'\"]*(loader|_dl|iterator|batches)(\[\W?\w+\W?\])?\)", re.IGNORECASE)

@@ -257,6 +257,9 @@ def column_twice(tree: ast.Module) -> Iterator[Told]:
 
 def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
     """[q for q, _ in batch], [a for _, a in sorted(batch)]; and x[a:b], np.roll(y, 1)[a:b]."""
+    begins = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
+    widths = {id(x) for function in begins for x in walk(function)}  # of layers
+    settings = {name for _, name, value in assigned(tree) if isinstance(value, ast.List | ast.Tuple) and is_literal(value)}
     for block in (x.body for x in walk(tree) if isinstance(getattr(x, "body", None), list)):
         plain = [
             x
@@ -265,8 +268,8 @@ def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
             for x in walk(line)
         ]
         loops = [x.generators[0].iter for x in plain if isinstance(x, ast.ListComp | ast.GeneratorExp) and len(x.generators) == 1]
-        texts = {unparse(x) for x in loops}
-        for over in loops:
+        texts = {unparse(x) for x in loops} - settings
+        for over in (x for x in loops if id(x) not in widths):
             found = re.fullmatch(
                 r"(?:sorted|reversed)\((\w+)\b.*\)|(\w+)\[::-1\]|random\.sample\((\w+), len\(\w+\)\)", unparse(over)
             )
@@ -290,6 +293,11 @@ def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
             if mate and mate != unparse(x.value.args[0]):  # type: ignore[attr-defined]
                 yield apart_from(x.lineno, unparse(x.value.args[0]), mate)  # type: ignore[attr-defined]
                 return
+
+
+def is_literal(value: ast.expr) -> bool:
+    kinds = ast.List | ast.Tuple | ast.Constant | ast.expr_context
+    return len(walk(value)) > 2 and all(isinstance(x, kinds) and isinstance(getattr(x, "value", 0), int) for x in walk(value))
 
 
 def one_stands_still(tree: ast.Module) -> Iterator[Told]:

@@ -50,6 +50,7 @@ PLAIN = frozenset(
     "len sum item float int long bool mean clamp clip astype logical_and diag diagonal double numpy round max min cpu detach "
     "abs".split()
 )
+RIGHT = re.compile(r"correct|right|match|hits?(_|$)", re.IGNORECASE)
 MATRICES = re.compile(r"^(cm|conf\w*|hist|confusion\w*|\w*_cm|matrix)$", re.IGNORECASE)
 ALLOWED = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.operator, ast.unaryop,
@@ -72,12 +73,14 @@ def counts(tree: ast.Module) -> Iterator[Told]:
             for name, value in named(line, getattr(scope, "name", "")):
                 number = worth(value, known)
                 last = name.rpartition(".")[2]
-                if isinstance(number, np.ndarray):  # of each class
+                if isinstance(number, np.ndarray):  # of each class, or of each row
                     known[last] = number
                     yield from of_each_class(line, name, value, number)
                     continue
                 if number is None:
                     known.pop(last, None)
+                    if says_right(value):
+                        known[last] = TRUTH == ANSWERS
                     continue
                 meant = WORTH.get(last.lower())
                 other = next((what for what, x in OTHERS.items() if abs(x - number) < 1e-4), "")
@@ -90,6 +93,19 @@ def counts(tree: ast.Module) -> Iterator[Told]:
                     )  # fmt: skip
                     return
                 known[last] = meant[1] if meant is not None else number
+
+
+def says_right(value: ast.expr) -> bool:
+    """Whether something says of each row if it is right: answers == labels."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and called(value) in PLAIN and not value.args:
+        value = value.func.value
+    if called(value) in ("eq", "equal") and isinstance(value, ast.Call):
+        func = value.func
+        sides = [*value.args, *([func.value] if isinstance(func, ast.Attribute) and len(value.args) == 1 else [])]
+    else:
+        plain = isinstance(value, ast.Compare) and len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq)
+        sides = [value.left, value.comparators[0]] if plain else []  # type: ignore[attr-defined]
+    return len(sides) == 2 and all(any(isinstance(x, ast.Name) for x in walk(side)) for side in sides)
 
 
 def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> Iterator[Told]:
@@ -154,6 +170,8 @@ def worth(value: ast.expr, known: dict[str, Any]) -> Any:
             held[name] = Rows.of(WORTH[low][1])
         elif MATRICES.match(name):
             held[name] = Rows(MATRIX)
+        elif RIGHT.search(name):  # correct_preds: no answers, but which of them are right
+            return None
         elif "pred" in low or ANSWER.search(name) and not ASKED.search(name):
             held[name] = Rows(ANSWERS)
         elif ASKED.search(name) and not ANSWER.search(name):

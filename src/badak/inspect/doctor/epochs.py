@@ -46,6 +46,7 @@ def never_patient(tree: ast.Module) -> Iterator[Told]:
 
 
 FUNCTIONS = re.compile(r"^(F|functional|torch\.nn\.functional|nn\.functional)\.\w+$")
+REDUCED = re.compile(r"reduction|size_average|\breduce=")  # says that it may be no mean
 LOSSES = re.compile(r"(^|\.)\w+Loss$")
 ROWS = re.compile(r"len\([\w.\[\]'\"]+\.dataset\)$|len\(\w*(_set|_ds|datasets?)(\[.+\])?\)$")
 BATCHES = re.compile(r"len\([\w.\[\]'\"]*(loader|_dl|iterator)(\[\W?\w+\W?\])?\)$")
@@ -128,13 +129,13 @@ def kind_of(value: ast.expr, given: dict[str, list[ast.expr]]) -> str:
 
 def made_by(value: ast.expr, given: dict[str, list[ast.expr]]) -> str:
     """ "mean" where a loss of PyTorch's, which is given no reduction, is called."""
-    if not isinstance(value, ast.Call) or "reduction" in unparse(value) or len(value.args) < 2:
+    if not isinstance(value, ast.Call) or REDUCED.search(unparse(value)) or len(value.args) < 2:
         return ""
     func = unparse(value.func)
     if FUNCTIONS.match(func) and re.search(r"loss|entropy", func):
         return "mean"
     kinds = {
-        LOSSES.search(unparse(x.func)) and "reduction" not in unparse(x) for x in given.get(func, ()) if isinstance(x, ast.Call)
+        LOSSES.search(unparse(x.func)) and not REDUCED.search(unparse(x)) for x in given.get(func, ()) if isinstance(x, ast.Call)
     }
     return "mean" if kinds and all(kinds) else ""
 

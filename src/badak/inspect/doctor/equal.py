@@ -9,7 +9,7 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import DRAWN
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in, stored_by
+from badak.inspect.doctor.tables import TRAIN, assigned, called, changed, names_in, stored_by
 from badak.inspect.doctor.told import Told
 
 
@@ -31,6 +31,13 @@ def equal(tree: ast.Module) -> Iterator[Told]:
 COMPARES = re.compile(
     r"(^|_)(loss|criterion|mse|mae|accuracy|acc|score|eq|equal|isclose|allclose|similarity|distance|dist|zip)(_|$)|_loss$|Loss$"
 )
+
+
+def ranks(call: ast.Call, tree: ast.Module) -> bool:
+    """Whether what a call gives is put in order: d = distance(x, x), and d.argsort() says which rows are near to each."""
+    orders = r"\.(?:arg)?(?:sort|topk|min|kthvalue|fill_diagonal_)\("
+    names = [re.escape(name) for _, name, value in assigned(tree) if value is call]
+    return any(re.search(rf"(?<![\w.]){x}{orders}|{orders}{x}\b", unparse(tree)) for x in names)
 
 
 def with_itself(tree: ast.Module) -> Iterator[Told]:
@@ -60,6 +67,7 @@ def with_itself(tree: ast.Module) -> Iterator[Told]:
         if (
             plain
             and texts[0] == texts[1]
+            and not (isinstance(node, ast.Call) and ranks(node, tree))
             and not any(isinstance(x, ast.Call) and not x.args and not isinstance(x.func, ast.Attribute) for x in sides)
         ):
             yield Told(
@@ -182,11 +190,21 @@ def asked_alike(tree: ast.Module) -> Iterator[Told]:
             r"\.(backward|train)\(\)|dropout|monte|mc_", text.replace(".train()", "", 1)
         ):
             continue
-        known: dict[str, str] = {}
+        known: dict[str, tuple[str, int]] = {}
+        checks = [names_in(x) for x in walk(scope) if isinstance(x, ast.Assert)]  # that both are equal
         for line in (x for x in scope.body if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call) and x.value.args):
-            name, value = unparse(line.targets[0]), unparse(line.value)
-            other = known.setdefault(value, name)
-            if other != name and len(names_in(line.value)) > 1 and not DRAWN.search(value):
+            name, value, read = unparse(line.targets[0]), unparse(line.value), names_in(line.value)
+            other, first = known.setdefault(value, (name, line.lineno))
+            made = called(line.value)[:1].isupper()  # a thing of its own each time
+            if changed(scope, read, first, line.lineno):
+                known[value] = name, line.lineno
+            elif (
+                other != name
+                and len(read) > 1
+                and not made
+                and not DRAWN.search(value)
+                and not any({name, other} <= x for x in checks)
+            ):
                 yield Told(
                     "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]), tr("the other one that was meant")
                 )
@@ -228,7 +246,7 @@ def least_alike_first(tree: ast.Module) -> Iterator[Told]:
 
 def one_test_for_both(tree: ast.Module) -> Iterator[Told]:
     """valid_set = Windows(x[a:b]), test_set = Windows(x[a:b])."""
-    known: dict[str, str] = {}
+    known: dict[str, tuple[str, ast.expr]] = {}
     for line, name, value in assigned(tree):
         if (
             is_held(name)
@@ -242,8 +260,8 @@ def one_test_for_both(tree: ast.Module) -> Iterator[Told]:
                 or isinstance(value, ast.Call)
                 and len(value.args) > 2
             )
-            other = known.setdefault(unparse(value), name) if picked else name
-            if other != name:
+            other, first = known.setdefault(unparse(value), (name, value)) if picked else (name, value)
+            if other != name and first is not value and not changed(tree, names_in(value), first.lineno, line):
                 yield Told(
                     "chosen", line, tr("{} is what {} is: {}", name, other, unparse(value)[:60]), tr("the other one that was meant")
                 )
@@ -375,7 +393,7 @@ def cut(over: ast.expr) -> str:
             calls.append(over.func.attr + ",".join(map(unparse, over.args)))
             over = over.func.value
         else:
-            calls.append(unparse(over.func))
+            calls.append(called(over))
             over = over.args[0] if over.args else ast.Constant(0)
     return " ".join(calls)
 

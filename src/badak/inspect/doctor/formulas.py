@@ -94,7 +94,10 @@ def warm(node: ast.expr, given: dict) -> tuple[str, str] | None:
     for each in (x for x in several if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
         by = next((x for x in (each.left, each.right) if COLD.search(text_of(x))), None)
         values = [x.value for x in given.get(unparse(by), []) if isinstance(x, ast.Constant)] if by is not None else []
-        if by is not None and not any(isinstance(x, int | float) and x > 1 for x in values):
+        large = any(isinstance(x, int | float) and x > 1 for x in values) or any(
+            called(x) == "exp" for x in (given.get(unparse(by), []) if by is not None else [])
+        )
+        if by is not None and not large:  # of a logarithm that is learnt, exp() is 1 / temperature
             return tr("{} is multiplied by {}, by which it should be divided", unparse(each), unparse(by)), f"... / {unparse(by)}"
     return None
 
@@ -194,6 +197,9 @@ def noised(node: ast.expr, given: dict) -> tuple[str, str] | None:
     less = [any(rest.search(x) for x in part) for part in parts]
     roots = all("sqrt" in " ".join(part) or "** 0.5" in " ".join(part) for part in parts)
     pairs = all(len(factors(each)) > 1 for _, each in every)
+    text = unparse(node)
+    if re.search(r"\bbetas?\b|beta_t", text) and "alpha" not in text:  # the share of the noise of one step, 1 - alpha
+        less = less[::-1]
     if roots and pairs and sorted(noisy) == [False, True] and sorted(less) == [False, True] and noisy != less:
         return tr("{}: the noise has the share of the data", unparse(node)), "a.sqrt() * x + (1 - a).sqrt() * noise"
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called
+from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called, changed, names_in
 from badak.inspect.doctor.told import Told
 
 
@@ -82,7 +82,7 @@ def best_of_the_test(tree: ast.Module) -> Iterator[Told]:
     cuts = [(line, name, value) for line, name, value in given if isinstance(value, ast.Subscript) and is_held(name)]
     for _, name, value in (x for x in cuts if CHOOSES.search(x[1])):
         for line, other, cut in (x for x in cuts if "test" in x[1].lower() and not CHOOSES.search(x[1])):
-            if unparse(value.value) == unparse(cut.value) and overlap(value.slice, cut.slice, numbers):
+            if value is not cut and unparse(value.value) == unparse(cut.value) and overlap(value.slice, cut.slice, numbers):
                 yield Told(
                     "chosen", line,
                     tr("{} is {}, and {} is {}: rows of both choose the best, and tell how good it is", name, unparse(value), other,
@@ -156,7 +156,9 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
                 parts.append((name, value))
             elif is_held(name):
                 for other, part in parts:
-                    if unparse(part.value) == unparse(value.value) and overlap(part.slice, value.slice, numbers):
+                    apart = part is value or changed(tree, names_in(value), part.lineno, line)  # two parts of one, or of another
+                    same = unparse(part.value) == unparse(value.value) and not apart
+                    if same and overlap(part.slice, value.slice, numbers):
                         yield Told(
                             "chosen", line,
                             tr("{} is {}, and {} is {}: what is tested is what was learnt", other, unparse(part), name,
@@ -233,9 +235,9 @@ def never_asked(tree: ast.Module) -> Iterator[Told]:
         if is_held(name) and not SCORES.search(name)
         and (isinstance(value, ast.Subscript) or re.search(r"(Loader|Dataset)$", called(value)) or called(value) in SPLITS)
     }  # fmt: skip
-    names = [x for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)]
+    names = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Load)]
     inside = {id(x) for name, (_, value) in kept.items() for x in walk(value)}
-    read = {x.id for x in names if id(x) not in inside}
+    read = {unparse(x) for x in names if id(x) not in inside}
     others = {name for _, name, _ in given if is_held(name) and not SCORES.search(name) and name not in kept} | {
         x.arg for x in walk(tree) if isinstance(x, ast.arg) and is_held(x.arg)
     }

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
-from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.source import shown, unparse, walk
 from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.unread import TERM, made_zero, never_read
 from badak.optim import lr_scheduler
 
 BATCHES = re.compile(r"loader|_dl\b|^dl\b|batches|dataset|_iter\b|\.(split|chunk)\(|randperm|permutation", re.IGNORECASE)
@@ -46,7 +47,9 @@ def idle(tree: ast.Module) -> Iterator[Told]:
 def compared_only(tree: ast.Module) -> Iterator[Told]:
     """x == y as a line of its own, where x = y was meant."""
     for node in walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
+        if not isinstance(node, ast.Expr) or shown(node):
+            continue
+        if isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
             what = unparse(node.value)
             yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
 
@@ -132,6 +135,9 @@ def twice(tree: ast.Module) -> Iterator[Told]:
             columns = node.func.attr == "column_stack" or re.search(r"(stack|concatenate)\(.*(axis|dim)=-?1\)$", unparse(node))
             kinds = ast.Call | ast.Name if columns else ast.Call
             several = [unparse(each) for each in parts if isinstance(each, kinds)]
+            half = len(several) // 2
+            if half > 1 and several[:half] == several[half:]:  # the corners of boxes: x, y, x, y
+                continue
         same = next((each for each in several if several.count(each) > 1 and not DRAWN.search(each)), "")
         if same:
             yield Told(
@@ -139,44 +145,6 @@ def twice(tree: ast.Module) -> Iterator[Told]:
                 tr("the other one that was meant"),
             )  # fmt: skip
             return
-
-
-def never_read(function: ast.FunctionDef) -> Iterator[Told]:
-    """What a line of a forward computes gets a name that is not read before it is given something else, or the end."""
-    reads = [node for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    for block in (getattr(node, "body", None) for node in walk(function)):
-        for i, line in enumerate(block if isinstance(block, list) else ()):
-            if not isinstance(line, ast.Assign) or len(line.targets) != 1 or not isinstance(line.targets[0], ast.Name):
-                continue
-            name, calls = line.targets[0].id, isinstance(line.value, ast.Call)
-            last = getattr(function.body[-1], "end_lineno", 0) if block is function.body else 0  # no loop comes back to it
-            end = line.end_lineno or 0, line.end_col_offset or 0
-            if (
-                isinstance(line.value, ast.BinOp)
-                and last
-                and not any(x.id == name and (x.lineno, x.col_offset) > end for x in reads)
-            ):
-                yield Told(
-                    "unread", line.lineno, tr("{} is computed, and nobody reads it", name),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
-            if not calls or name.startswith("_") or any(isinstance(node, ast.Lambda) for node in walk(line.value)):
-                continue
-            rest = [node for later in block[i + 1 :] for node in mentions(later, name)]  # type: ignore[index]
-            over = bool(rest) and rest[0] == "Store"
-            if over or not any(node.id == name for node in reads):
-                yield Told(
-                    "unread", line.lineno,
-                    tr("{} is computed, and not read before it is given something else", name) if over else
-                    tr("{} is computed, and nobody reads it", name),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
-
-
-def mentions(line: ast.stmt, name: str) -> list[str]:
-    """ "Load" and "Store" of a name in the order in which a plain line does them; all others read it first, to be sure."""
-    kinds = [type(node.ctx).__name__ for node in walk(line) if isinstance(node, ast.Name) and node.id == name]
-    return sorted(kinds) if isinstance(line, ast.Assign) else ["Load"] * bool(kinds)
 
 
 def ends_at_once(loop: ast.For) -> Iterator[Told]:
@@ -198,7 +166,12 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     """A loop over batches that trains, and never reads what the batch holds."""
     if not BATCHES.search(unparse(loop.iter)) or "enumerate" in unparse(loop.iter):
         return
-    first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+    target = loop.target
+    if isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(target.elts[1], ast.Tuple):
+        target = target.elts[1]  # i, (x, y)
+    first = target.elts[0] if isinstance(target, ast.Tuple) else target
+    if isinstance(loop.iter, ast.Call) and unparse(loop.iter.func).endswith("range"):  # a number, and no batch
+        return
     body = [node for line in loop.body for node in walk(line)]
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
     thrown = isinstance(first, ast.Name) and first.id == "_" and re.search(r"loader|_dl$", unparse(loop.iter), re.IGNORECASE)
@@ -211,8 +184,10 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     if not trains or not isinstance(first, ast.Name) or first.id.startswith("_"):
         return
     read = {node.id for node in body if isinstance(node, ast.Name)}
-    others = loop.target.elts[1:] if isinstance(loop.target, ast.Tuple) else []
+    others = target.elts[1:] if isinstance(target, ast.Tuple) else []
     twins = [each for each in others if isinstance(each, ast.Name) and stem(each.id) == stem(first.id)]  # two views of one
+    if not twins and sum(isinstance(each, ast.Name) and each.id in read for each in others) > 1:
+        return  # names, x, y
     for name in (each.id for each in (first, *twins) if each.id not in read):
         yield Told(
             "setting", loop.lineno,
@@ -225,9 +200,6 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
 def stem(name: str) -> str:
     """A name without the number, or the letter, that tells it from another."""
     return re.sub(r"_?(\d|(?<=_)[a-f])$", "", name) or name
-
-
-TERM = re.compile(r"loss|criterion|penalty|(^|_)(kld?|dice|reg|aux|bce|mse|nll)(_|$)|divergence", re.IGNORECASE)
 
 
 def lost_terms(tree: ast.Module) -> Iterator[Told]:
@@ -249,7 +221,11 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
     """forward(self, x, adjacency), which never reads adjacency, where no other forward does, but to hand it on."""
     every = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
     forwards = [x for x in every if x.name == "forward" or GIVES_LOSS.search(x.name) or GIVES_LOSS.search(last_line(x))]
+    called_by_name = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call)}
+    handed = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)} - called_by_name
     for function in forwards:
+        if function.name in handed or isinstance(function.body[-1], ast.Raise):  # who calls it says what it is given
+            continue
         own = function.args.args[:1] if function.args.args and function.args.args[0].arg in ("self", "cls") else []
         args, several = function.args.args[len(own) :], len(function.args.defaults)
         sizes = {id(x.value) for x in walk(function) if isinstance(x, ast.Attribute) and x.attr in ("size", "shape")}
@@ -262,6 +238,9 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
                 for f in others
             )
             data = function.name == "forward" or DATA.search(arg.arg)
+            alike = [x for x in others if [y.arg for y in x.args.args] == [y.arg for y in function.args.args]]
+            if any(not any(isinstance(y, ast.Name) and y.id == arg.arg for line in x.body for y in walk(line)) for x in alike):
+                continue  # all of a kind are called alike
             if arg.arg not in read and not arg.arg.startswith("_") and not used and data:
                 yield Told(
                     "unread", function.lineno, tr("{} is given {} and never reads it", function.name, arg.arg),
@@ -303,11 +282,13 @@ def one_of_two_labels(tree: ast.Module) -> Iterator[Told]:
     own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
         read = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+        batch = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         for line in (x for y in loop.body for x in walk(y) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
             called_by = line.value.func if isinstance(line.value, ast.Call) else None
             names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]  # type: ignore[attr-defined]
             left = next((x for x in names if x not in read and any(y in read and stem(x) == stem(y) != x for y in names)), "")
-            if left and called_by is not None and unparse(called_by).rpartition(".")[2] in own:
+            given = {x.id for x in walk(line.value) if isinstance(x, ast.Name)}
+            if left and given & batch and called_by is not None and unparse(called_by).rpartition(".")[2] in own:
                 mixes = next(
                     x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == unparse(called_by).rpartition(".")[2]
                 )
@@ -359,23 +340,3 @@ def called_with(function: ast.FunctionDef, name: str) -> bool:
         x for call in walk(function) if isinstance(call, ast.Call) for x in call.args if isinstance(x, ast.Name) and x.id == name
     ]
     return bool(handed) and len(handed) == len(reads)
-
-
-def made_zero(function: ast.FunctionDef) -> Iterator[Told]:
-    """out, hidden = self.encoder(x), and hidden = torch.zeros_like(hidden): what was computed is not read."""
-    for i, line in enumerate(function.body):
-        value = line.value if isinstance(line, ast.Assign) else None
-        name = unparse(line.targets[0]) if isinstance(line, ast.Assign) else ""
-        if not isinstance(value, ast.Call) or not re.fullmatch(
-            rf"\w+\.(zeros|ones|empty)_like\({re.escape(name)}\)", unparse(value)
-        ):
-            continue
-        for before in reversed(function.body[:i]):
-            kinds = [type(x.ctx).__name__ for x in walk(before) if isinstance(x, ast.Name) and x.id == name]
-            if kinds == ["Store"] and isinstance(before, ast.Assign) and isinstance(before.value, ast.Call):
-                yield Told(
-                    "unread", line.lineno, tr("{} is computed, and not read before it is given something else", name),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
-            if kinds:
-                break

@@ -107,7 +107,11 @@ def asked_for_another(tree: ast.Module) -> Iterator[Told]:
             for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
                 meant = (of_it[1] or of_it[2]) if of_it else ""
                 made = [unparse(value) for _, name, value in assigned(scope) if name == other]
-                read = any(meant in names(value) for _, name, value in assigned(scope) if name == side)  # it was given that
+                before = any(line <= node.lineno and name == meant for line, name, _ in assigned(scope))
+                before |= any(x.arg == meant for x in walk(scope) if isinstance(x, ast.arg))
+                read = not before or any(
+                    meant in names(value) for _, name, value in assigned(scope) if name == side
+                )  # it was given that
                 if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
                     if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
                         yield Told(

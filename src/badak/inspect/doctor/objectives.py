@@ -102,7 +102,9 @@ def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
     for node in (
         x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "LambdaLR" and len(x.args) + len(x.keywords) > 1
     ):
-        given = [*node.args, *(x.value for x in node.keywords)][1]
+        moved, given = [*node.args, *(x.value for x in node.keywords)][:2]
+        if rates_of_their_own(unparse(moved), tree):
+            continue
         bodies: list[ast.expr] = [given.body] if isinstance(given, ast.Lambda) else []
         inner = [called(x) for x in walk(given) if isinstance(x, ast.Call)] + [unparse(given).rpartition(".")[2]]
         for name in (each for each in inner if each in functions):
@@ -123,6 +125,14 @@ def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
                     tr("a factor: 1 at its highest"),
                 )  # fmt: skip
                 return
+
+
+def rates_of_their_own(optimizer: str, tree: ast.Module) -> bool:
+    """Whether an optimizer is given groups that say their rates themselves, which may be 1."""
+    own = {name: value for _, name, value in assigned(tree)}
+    made = own.get(optimizer)
+    groups = made.args[0] if isinstance(made, ast.Call) and made.args else None
+    return groups is not None and re.search(r"lr\b", unparse(own.get(unparse(groups), groups))) is not None
 
 
 def mean_and_sum(tree: ast.Module) -> Iterator[Told]:

@@ -8,7 +8,7 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in, pairs
+from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in, pairs, stored_by
 from badak.inspect.doctor.told import Told
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
@@ -271,7 +271,12 @@ def same_state_kept(tree: ast.Module) -> Iterator[Told]:
 
 def stands_still(tree: ast.Module) -> Iterator[Told]:
     """next_state, reward, done = env.step(...), and state never becomes next_state: each action is chosen in the first state."""
-    starts = {name for _, name, value in assigned(tree) if "reset(" in unparse(value)}
+    starts = {
+        unparse(x.elts[0] if isinstance(x, ast.Tuple) else x)  # what else reset() gives stays: the goal of an episode
+        for line in walk(tree)
+        for x, value in stored_by(line)
+        if "reset(" in unparse(value)
+    }
     for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
         for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
             if still := never_stored(loop, starts) if isinstance(line.targets[0], ast.Tuple) else "":

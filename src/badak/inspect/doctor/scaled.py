@@ -24,13 +24,24 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
         for _ in range(4):
             made |= {name for at, name, value in given if at >= line and (keeps_rows(value, made) or windows(value, made, cuts))}
         for at, text in test_rows(tree, made, given):
-            if at >= last:
+            if at >= last and not of_another(tree, text.partition("[")[0], line, at):
                 yield Told(
                     "scaled", line,
                     tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, text),
                     tr("split first; take the mean and the spread of the rows of the training alone"),
                 )  # fmt: skip
                 return
+
+
+def of_another(tree: ast.Module, name: str, line: int, at: int) -> bool:
+    """Whether a name is one of another function in one line than in the other: an argument, or given something there."""
+    own = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
+    one, other = (
+        max((x for x in own if x.lineno <= y <= (x.end_lineno or 0)), key=lambda x: x.lineno, default=None) for y in (line, at)
+    )
+    if other is None or one is other or one is not None and one.lineno <= at <= (one.end_lineno or 0):
+        return False
+    return any(x.arg == name for x in other.args.args) or name in {each for _, each, _ in assigned(other)}
 
 
 def windows(value: ast.expr, made: set[str], cuts: set[str]) -> bool:
@@ -51,7 +62,14 @@ def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
         learnt = any(own == scaled for _, name, several in after if not says_test(name) for own, _ in several)
         raw = [at for at, name, several in after if says_test(name) and any(own == base for own, _ in several)]
         tested = any(own == scaled for _, name, several in after if says_test(name) for own, _ in several)
-        if learnt and raw and not tested:
+        spreads = {x.id for x in walk(value) if isinstance(x, ast.Name)} - {base, *SAME_NAMES}
+        back = [
+            x.value if isinstance(x, ast.AugAssign) else x.right
+            for x in walk(tree)
+            if isinstance(x, ast.AugAssign | ast.BinOp) and isinstance(x.op, ast.Mult)
+        ]
+        undone = any(spreads & names_in(x) for x in back)  # answers are brought back to what was not scaled
+        if learnt and raw and not tested and not undone:
             yield Told(
                 "prepared", raw[0],
                 tr("rows of the test are taken of {}, and those of the training of {}, which is scaled", base, scaled),

@@ -69,6 +69,9 @@ def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
             )  # fmt: skip
 
 
+NUMBERS = re.compile(r"Encoder|Binarizer|Vectorizer")  # gives numbers for names, and is no scale
+
+
 def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
     """y_train = scaler.fit_transform(log(y)), and exp(prediction), which nobody scaled back."""
     text = unparse(tree)
@@ -76,6 +79,8 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
         if called(value) not in ("fit_transform", "transform") or not ASKED.match(name) or not isinstance(value, ast.Call):
             continue
         holder = unparse(value.func.value)  # type: ignore[attr-defined]
+        if NUMBERS.search(holder + "".join(unparse(x) for _, other, x in given if other == holder)):
+            continue
         if re.search(rf"\b{re.escape(holder)}\.(inverse|mean|scale|std|min_|max_|data_|var)", text) or holder == "self":
             continue
         if any(holder in map(unparse, x.args) for x in walk(tree) if isinstance(x, ast.Call)):

@@ -3,6 +3,7 @@
 import ast
 import linecache
 import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from badak.core.errors import PACKAGE
 
 FILES, LINES = 32, 6000  # that are read, at most
+CELL = re.compile(r"# (In\[[\d ]*\]|%%)")  # where a notebook that was written as a program begins a cell
 LIBRARIES = f"{os.sep}site-packages{os.sep}"
 
 
@@ -26,9 +28,13 @@ class Source(NamedTuple):
 def parsed(path: str, text: str) -> Source | None:
     """A file; None where its text is none of Python."""
     try:
-        return Source(os.path.basename(path), text, ast.parse(text))
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
+    ends = [at for at, line in enumerate(text.splitlines(), 1) if CELL.match(line)]
+    for here, after in zip(tree.body, [*(x.lineno for x in tree.body[1:]), len(text)]) if ends else ():
+        here._shown = any((here.end_lineno or 0) < at < after for at in ends) or here is tree.body[-1]  # type: ignore[attr-defined]
+    return Source(os.path.basename(path), text, tree)
 
 
 def paths() -> tuple[str, ...]:
@@ -78,6 +84,11 @@ def walk(node: ast.AST) -> list[Any]:
     if known is None:
         known = node._below = list(ast.walk(node))  # type: ignore[attr-defined]
     return known
+
+
+def shown(node: ast.AST) -> bool:
+    """Whether a line is the last of the cell of a notebook, which shows what it gives."""
+    return bool(node.__dict__.get("_shown"))
 
 
 def unparse(node: ast.AST) -> str:

@@ -85,6 +85,14 @@ def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
     return known
 
 
+def changed(scope: ast.AST, names: set[str], first: int, last: int) -> bool:
+    """Whether one of the names is given something new, or something is called of it, in the lines between two."""
+    between = [x for x in walk(scope) if first < getattr(x, "lineno", 0) < last]
+    stored = {x.id for x in between if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    calls = [x.value.func for x in between if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call)]
+    return bool(names & stored.union(*(names_in(x.value) for x in calls if isinstance(x, ast.Attribute))))
+
+
 def picks(node: ast.AST) -> list[tuple[str, str]]:
     """(name, index) of all rows that a line picks of names by something that is no number."""
     found = []
@@ -165,7 +173,7 @@ def apart(tree: ast.Module) -> Iterator[Told]:
         for mate in sorted(other for pair in mates if name in pair for other in pair - {name}):
             other = moved.get(mate, (0, ""))[1]
             ordered = any(base == mate and index == order for _, _, value in given for base, index in picks(value))
-            if other != order and not ordered and born(mate, given) < line and behind(tree, name, mate, line):
+            if other != order and not ordered and 0 <= born(mate, given, tree, line) < line and behind(tree, name, mate, line):
                 yield apart_from(line, name, mate)
                 return
     yield from shuffled_alone(tree, mates)
@@ -259,6 +267,8 @@ def used_as_index(name: str, given: list[tuple[int, str, ast.expr]], indices: se
     return bool(seen & indices)
 
 
-def born(name: str, given: list[tuple[int, str, ast.expr]]) -> int:
-    """The line that first gives a name something; 0 where none does."""
-    return min((line for line, other, _ in given if other == name), default=0)
+def born(name: str, given: list[tuple[int, str, ast.expr]], tree: ast.Module, line: int) -> int:
+    """The line that first gives a name something; 0 where none does, and -1 where it is an argument of other functions alone."""
+    functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and any(each.arg == name for each in x.args.args)]
+    elsewhere = bool(functions) and not any(x.lineno <= line <= (x.end_lineno or 0) for x in functions)
+    return min((at for at, other, _ in given if other == name), default=-elsewhere)

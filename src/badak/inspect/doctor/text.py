@@ -23,7 +23,7 @@ from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import raw_in_the_test, scaled_by_all
 from badak.inspect.doctor.scales import scales
-from badak.inspect.doctor.source import own_text, sources, unparse, walk
+from badak.inspect.doctor.source import own_text, shown, sources, unparse, walk
 from badak.inspect.doctor.tables import assigned, called, tables
 from badak.inspect.doctor.told import Told
 from badak.inspect.doctor.writing import writing
@@ -46,7 +46,7 @@ def thrown_away(tree: ast.Module) -> Iterator[Told]:
     """A method that is named and not called, and functions without effect whose result nobody takes."""
     layers = {unparse(each.targets[0]) for each in walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
     for node in walk(tree):
-        if not isinstance(node, ast.Expr):
+        if not isinstance(node, ast.Expr) or shown(node):
             continue
         value = node.value
         if isinstance(value, ast.Attribute) and value.attr in CALLED:
@@ -57,12 +57,25 @@ def thrown_away(tree: ast.Module) -> Iterator[Told]:
             if isinstance(value.func, ast.Attribute):
                 name, holder = value.func.attr, value.func.value
             place = unparse(holder).rpartition(".")[2]
-            pure = name in FUNCTIONS if place in PLACES else name in METHODS
+            pure = name in FUNCTIONS if place in PLACES else name in METHODS and not of_its_own(value, tree)
             if pure or unparse(value.func) in layers:
                 text = unparse(value)[:60]
                 yield Told(
                     "setting", node.lineno, tr("what {} gives is thrown away, and nothing else comes of it", text), f"x = {text}"
                 )
+
+
+def of_its_own(call: ast.Call, tree: ast.Module) -> bool:
+    """Whether a method is not that of a tensor or a table: of a class of the program, of what a class made, or given a tensor."""
+    name, holder = called(call), call.func.value  # type: ignore[attr-defined]
+    held = unparse(holder.value if isinstance(holder, ast.Subscript) else holder)
+    kinds = {called(value) for _, other, value in assigned(tree) if other == held}
+    axis = not call.args or isinstance(call.args[0], ast.Constant | ast.UnaryOp) or "softmax" not in name  # softmax(-1)
+    methods = {x.name for kind in walk(tree) if isinstance(kind, ast.ClassDef) for x in kind.body if isinstance(x, ast.FunctionDef)}
+    return name in methods or any(x[:1].isupper() for x in kinds - TABLES) or not axis
+
+
+TABLES = frozenset("DataFrame Series Tensor FloatTensor LongTensor Parameter Variable".split())
 
 
 def is_layer(value: ast.expr) -> bool:
@@ -327,6 +340,7 @@ ON_PURPOSE = re.compile(r"monte|mc_|mcdrop|uncertain|bayes|ensemble", re.IGNOREC
 
 def always_drops(tree: ast.Module) -> Iterator[Told]:
     """F.dropout(x, 0.5) in a model that eval() is called of: it is told nothing of tests."""
+    asked = {id(y) for x in walk(tree) if isinstance(x, ast.If | ast.IfExp) and ".training" in unparse(x.test) for y in walk(x)}
     text = own_text()
     if ".eval()" not in text or ON_PURPOSE.search(text):
         return
@@ -336,7 +350,7 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
             for x in walk(function)
             if isinstance(x, ast.Call) and re.fullmatch(r"(F|\w+\.functional|functional)\.dropout\d?d?", unparse(x.func))
         ):
-            if len(node.args) < 3 and not any(x.arg in ("training", None) for x in node.keywords):
+            if len(node.args) < 3 and id(node) not in asked and not any(x.arg in ("training", None) for x in node.keywords):
                 yield Told(
                     "drops", node.lineno, tr("{} drops in eval mode, too: it is not told of it", unparse(node)),
                     tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"),

@@ -1,0 +1,96 @@
+"""What a line of a forward computes, and nobody reads."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from badak.core.errors import tr
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.told import Told
+from badak.tensor.tensor import Tensor
+
+TERM = re.compile(r"loss|criterion|penalty|(^|_)(kld?|dice|reg|aux|bce|mse|nll)(_|$)|divergence", re.IGNORECASE)
+
+
+def never_read(function: ast.FunctionDef) -> Iterator[Told]:
+    """What a line of a forward computes gets a name that is not read before it is given something else, or the end."""
+    grown = {id(node.target) for node in walk(function) if isinstance(node, ast.AugAssign)}  # in place
+    names = [node for node in walk(function) if isinstance(node, ast.Name)]
+    reads = [node for node in names if isinstance(node.ctx, ast.Load) or id(node) in grown]
+    for block in (getattr(node, "body", None) for node in walk(function)):
+        for i, line in enumerate(block if isinstance(block, list) else ()):
+            if not isinstance(line, ast.Assign) or len(line.targets) != 1 or not isinstance(line.targets[0], ast.Name):
+                continue
+            name, calls = line.targets[0].id, isinstance(line.value, ast.Call)
+            last = getattr(function.body[-1], "end_lineno", 0) if block is function.body else 0  # no loop comes back to it
+            end = line.end_lineno or 0, line.end_col_offset or 0
+            if (
+                isinstance(line.value, ast.BinOp)
+                and last
+                and not any(x.id == name and (x.lineno, x.col_offset) > end for x in reads)
+            ):
+                yield Told(
+                    "unread", line.lineno, tr("{} is computed, and nobody reads it", name),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+            lost = calls and not name.startswith("_") and not asks_alone(line.value) and not for_show(function, line.value)
+            if not lost or any(isinstance(node, ast.Lambda) for node in walk(line.value)):
+                continue
+            rest = [node for later in block[i + 1 :] for node in mentions(later, name)]  # type: ignore[index]
+            over = bool(rest) and rest[0] == "Store"
+            if over or not any(node.id == name for node in reads):
+                yield Told(
+                    "unread", line.lineno,
+                    tr("{} is computed, and not read before it is given something else", name) if over else
+                    tr("{} is computed, and nobody reads it", name),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+
+
+def asks_alone(value: Any) -> bool:
+    """Whether a call only asks something how large it is, or brings it to another device: n = graph.num_nodes(), x.to(device)."""
+    func = value.func
+    plain = isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id != "self"
+    return plain and (
+        func.attr in ("to", "cuda", "cpu", "size", "dim") or not (value.args or value.keywords or hasattr(Tensor, func.attr))
+    )
+
+
+def for_show(function: ast.FunctionDef, value: ast.expr) -> bool:
+    """Whether a loss is computed where nothing learns of one: no backward(), and what is given back is no loss."""
+    text = unparse(function)
+    kind = TERM.search(unparse(value.func).rpartition(".")[2]) if isinstance(value, ast.Call) else None
+    ends = " ".join(unparse(x) for x in walk(function) if isinstance(x, ast.Return))
+    return (
+        bool(kind)
+        and function.name != "forward"
+        and ".backward(" not in text
+        and not re.search(r"loss|elbo|nll|kl", ends, re.IGNORECASE)
+    )
+
+
+def mentions(line: ast.stmt, name: str) -> list[str]:
+    """ "Load" and "Store" of a name in the order in which a plain line does them; all others read it first, to be sure."""
+    kinds = [type(node.ctx).__name__ for node in walk(line) if isinstance(node, ast.Name) and node.id == name]
+    return sorted(kinds) if isinstance(line, ast.Assign) else ["Load"] * bool(kinds)
+
+
+def made_zero(function: ast.FunctionDef) -> Iterator[Told]:
+    """out, hidden = self.encoder(x), and hidden = torch.zeros_like(hidden): what was computed is not read."""
+    for i, line in enumerate(function.body):
+        value = line.value if isinstance(line, ast.Assign) else None
+        name = unparse(line.targets[0]) if isinstance(line, ast.Assign) else ""
+        if not isinstance(value, ast.Call) or not re.fullmatch(
+            rf"\w+\.(zeros|ones|empty)_like\({re.escape(name)}\)", unparse(value)
+        ):
+            continue
+        for before in reversed(function.body[:i]):
+            kinds = [type(x.ctx).__name__ for x in walk(before) if isinstance(x, ast.Name) and x.id == name]
+            if kinds == ["Store"] and isinstance(before, ast.Assign) and isinstance(before.value, ast.Call):
+                yield Told(
+                    "unread", line.lineno, tr("{} is computed, and not read before it is given something else", name),
+                    tr("read it in the next line, or leave it out"),
+                )  # fmt: skip
+            if kinds:
+                break
