@@ -77,6 +77,10 @@ class SameIds(Diagnosis):
             values = [each.values for each in every if each.values.dtype.kind == "f" and each.leads]
             count = sum(each.size for each in values)
             first = values[0].flat[0] if count else 0.0
+            others = [kept for (module, i), kept in visit.watch.given.trained.items() if module == id(call.module) and i]
+            begins = first == 0 and any(each.values.dtype.kind == "f" and each.values.any() for kept in others for each in kept)
+            if begins:  # the state that a recurrent model begins with, next to what it reads
+                continue
             if len(values) == len(every) >= LEAST and count >= 256 and all((each == first).all() for each in values):
                 yield self.found(
                     call.place,

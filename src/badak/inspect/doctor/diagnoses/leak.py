@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST, EACH, KINDS = 96, 8, 20  # rows, rows of a class and of the others, classes that are looked at
+FEW = 32  # rows that differ
 EXACT = 1e-9  # what is missing to a correlation of 1: float32's rounding, squared
 
 
@@ -62,6 +63,11 @@ class LabelGiven(Diagnosis):
             if len(own[0].shape) == 1 and (found := self.in_order(place, rows, labels)) is not None:
                 yield found
                 return
+            seen = len(rows)
+            once = np.unique(np.column_stack([rows, labels]), axis=0, return_index=True)[1]  # the same row again proves nothing
+            if len(once) < FEW:
+                continue
+            rows, labels = rows[once], labels[once]
             for kind, target in targets(labels):
                 column = copied(rows[:, -late:], target)
                 if column is not None:
@@ -69,10 +75,10 @@ class LabelGiven(Diagnosis):
                     yield self.found(
                         place,
                         tr("number {} of each row that the model is given is the label, but for a factor and a sum, in all "
-                           "{} rows that were looked at", column, len(rows))
+                           "{} rows that were looked at", column, seen)
                         if kind is None else
                         tr("number {} of each row that the model is given says whether the label is {}, in all {} "
-                           "rows that were looked at", column, kind, len(rows)),
+                           "rows that were looked at", column, kind, seen),
                         tr("take the label, and what is only known with it, out of what the model reads"),
                         column=column,
                     )  # fmt: skip
