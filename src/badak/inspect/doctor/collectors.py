@@ -325,7 +325,9 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
     seen = None if keep.all() else keep
     added = id(layout.behind(inputs[0], SCALED)) in watch.masked
-    watch.open.attended.append(Attended(watch.stack[-1], line(), seen, _sharpness(weights, some > HIDDEN), added, x.shape[-2:]))
+    learnt = outputs[0]._node is not None
+    sharp = _sharpness(weights, some > HIDDEN)
+    watch.open.attended.append(Attended(watch.stack[-1], line(), seen, sharp, added, x.shape[-2:], learnt))
 
 
 def on_padding(watch: "Watch", weights: np.ndarray, dim: int) -> None:

@@ -104,6 +104,7 @@ class Attended:
     sharp: float  # share of the rows with 3 visible keys or more that give one of them 99 %
     added: bool = False  # a mask of zeros and ones was added to the scores
     size: tuple[int, int] = (0, 0)  # queries, keys
+    learnt: bool = True  # the weights hang on the model; a mean over what came before hangs on nothing
 
 
 @dataclass

@@ -28,7 +28,7 @@ ASKED = frozenset(
 def asked(visit: "Visit") -> list[Finding]:
     """The findings of those probes of the audit, of the first trained model that has some. It is left exactly as it was."""
     labels = [loss.target for step in visit.steps[:1] for loss in step.losses if loss.target is not None]
-    mixes = any(step.attended for step in visit.steps)
+    mixes = any(each.learnt for step in visit.steps for each in step.attended)
     for module, args, kwargs in list(visit.watch.given.example.values()):
         if not any(id(p) in visit.trained for p in module.parameters()):
             continue
