@@ -8,8 +8,8 @@ import numpy as np
 from badak.core.modes import modes
 from badak.inspect.doctor import layout, rewards
 from badak.inspect.doctor.facts import Divergence
+from badak.inspect.doctor.leaves import leaves_of
 from badak.inspect.doctor.names import line
-from badak.tensor.history import tensor_of
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.watch import Watch
@@ -185,23 +185,6 @@ def terms_of(node: Any) -> list[Any]:
         else:
             terms.append(node)
     return terms
-
-
-def leaves_of(node: Any) -> dict[int, Any]:
-    """The leaves that a node depends on, by their id."""
-    seen, pending, leaves = {id(node)}, [node], {}
-    while pending:
-        node = pending.pop()
-        if not hasattr(node, "op"):
-            tensor = tensor_of(node)
-            if tensor is not None:
-                leaves[id(tensor)] = tensor
-            continue
-        for edge in node.edges:
-            if edge is not None and id(edge[0]) not in seen:
-                seen.add(id(edge[0]))
-                pending.append(edge[0])
-    return leaves
 
 
 def hangs_on(node: Any, root: Any) -> bool:

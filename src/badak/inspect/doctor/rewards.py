@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 
 from badak.core.modes import modes
 from badak.inspect.doctor import layout
+from badak.inspect.doctor.leaves import leaves_of
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
@@ -65,7 +66,7 @@ def target(watch: "Watch", answers: Any, labels: Any) -> None:
     """Note answers that are compared with a sum of data and of what has a graph, too."""
     if answers._node is not None and labels._node is not None and modes.grad and len(watch.open.moving) < MOST:
         if with_data(labels._node, ("add",)):
-            watch.open.moving.append(("target", line()))
+            watch.open.moving.append(("target", line(), frozenset(leaves_of(labels._node))))
 
 
 def advantage(watch: "Watch", inputs: Any) -> None:
@@ -75,7 +76,7 @@ def advantage(watch: "Watch", inputs: Any) -> None:
     a, b = (x._node for x in inputs)
     for one, other in ((a, b), (b, a)):
         if is_logarithm(one) and not is_logarithm(other) and with_data(other, ("sub", "sub_from")):
-            watch.open.moving.append(("advantage", line()))
+            watch.open.moving.append(("advantage", line(), frozenset(leaves_of(other))))
             return
 
 

@@ -17,6 +17,7 @@ from badak.inspect.doctor.diagnoses.gradients import NeverLearns
 from badak.inspect.doctor.diagnoses.settings import NobodyReads
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Call, Size, Step
+from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import Names, living, weights_of
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.text import Told, told
@@ -173,6 +174,17 @@ class Visit:
         optimizers = [*self.watch.optimizers.values(), *(x for x in self.alive if isinstance(x, Optimizer))]
         return {id(p) for x in optimizers if "param_groups" in x.__dict__ for p in x._parameters()}
 
+    @cached_property
+    def copies(self) -> set[int]:
+        """The parameters (their id) of models that were given the weights of another one like them, which learns: its targets."""
+        given = {id(m): m for each in self.watch.given.loaded if each.any and (m := each.module()) is not None}
+        learns = [m for m in self.watch.called.values() if all(id(p) in self.watch.reached for p in weights_of(m))]
+        moved = [m for m in learns if all(id(p) in self.trained for p in weights_of(m))]
+        twins = [
+            m for m in given.values() if any(type(x) is type(m) and x is not m and shapes_of(x) == shapes_of(m) for x in moved)
+        ]
+        return {id(p) for m in twins for p in weights_of(m) if m not in moved}
+
     def by_optimizer(self) -> list[list[Step]]:
         """The steps of each optimizer, where a program has several."""
         by: dict[int, list[Step]] = {}
@@ -233,7 +245,8 @@ class Visit:
             for p in weights_of(top)
             if (p.requires_grad or id(p) in watch.wanted) and id(p) not in watch.reached and id(p) not in self.before
         }
-        return {key: p for key, p in known.items() if id(self.names.owners[key]) in used and (key in trained or failed)}
+        wanted = {key: p for key, p in known.items() if key in trained and key not in self.copies or failed}
+        return {key: p for key, p in wanted.items() if id(self.names.owners[key]) in used}
 
     def with_zero_gradient(self) -> list[Any]:
         """The parameters whose gradient was exactly 0 whenever it was measured, three times or more."""

@@ -26,7 +26,7 @@ y = torch.tensor([LETTERS.index(word[-1]) for word in WORDS])
 model = Speller(len(LETTERS), 32)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
 
-for epoch in range(60):
+for _ in range(60):
     loss = nn.functional.cross_entropy(model(x), y)
     optimizer.zero_grad()
     loss.backward()

@@ -1,4 +1,4 @@
-"""The last tone of ten short melodies, all of them in each step: the state that a recurrent model begins with is its first argument."""
+"""The last tone of ten short melodies, all of them in each step: the first state of a recurrent model is its first argument."""
 
 import numpy as np
 import torch

@@ -2,9 +2,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
-from badak.inspect.doctor.composed import leaves_of
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.facts import CUTS
+from badak.inspect.doctor.leaves import leaves_of
 from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST = 4  # steps
-REWARDS = re.compile(r"reward", re.IGNORECASE)
+REWARDS = re.compile(r"reward|\benv\.step\(", re.IGNORECASE)
 
 
 class MovingTarget(Diagnosis):
@@ -23,9 +23,11 @@ class MovingTarget(Diagnosis):
     def look(self, visit: "Visit") -> Iterator[Finding]:
         if not REWARDS.search(own_text()):
             return
+        learns = visit.trained - visit.copies  # a target of its own that no optimizer moves may have a graph
         for steps in visit.by_optimizer():
             for kind in ("target", "advantage"):
-                seen = [place for step in steps for each, place in step.moving[:1] if each == kind]
+                first = [each for step in steps for each in step.moving[:1]]
+                seen = [place for each, place, leaves in first if each == kind and leaves & learns]
                 if len(seen) < LEAST or 2 * len(seen) < len(steps):
                     continue
                 if kind == "target":

@@ -77,7 +77,8 @@ class StaleOptimizer(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         trained, names, reached = visit.trained | visit.before, visit.names.parameters, visit.watch.reached
-        outside = [p for key, p in reached.items() if key in names and key not in trained and p.requires_grad]
+        left = visit.copies | trained
+        outside = [p for key, p in reached.items() if key in names and key not in left and p.requires_grad]
         orphans = [
             p for optimizer in visit.watch.optimizers.values() for p in optimizer._parameters()
             if id(p) not in names and id(p) not in reached
