@@ -613,3 +613,18 @@ def test_a_loader_whose_making_ended_with_an_error_harms_no_checkup():
         held[0].step()
 
     trained(model, classified(model), 20, lambda p: optim.SGD(p, lr=0.05), after=after)
+
+
+@pytest.mark.parametrize(("turn", "expected"), [(lambda x: x.transpose(0, 1), 0), (lambda x: x.view(x.shape[1], len(x), 6), 1)])
+def test_texts_and_steps_that_a_view_mixes(turn, expected):
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.out = nn.LSTM(6, 8), nn.Linear(8, 4)
+
+        def forward(self, x):
+            return self.out(self.rnn(turn(x))[0][-1])
+
+    model = Net()
+    found = trained(model, lambda step: F.cross_entropy(model(badak.randn(8, 5, 6)), badak.randint(4, (8,))))
+    assert codes(found) == ["BADAK-240"] * expected, found

@@ -294,3 +294,20 @@ def test_weights_that_a_program_keeps_itself_are_no_body_of_others(end, codes, t
         f"    opt.zero_grad()\n    loss.backward()\n    opt.step()\n{end}\n"
     )
     assert said(program, tmp_path) == codes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("begin", "end", "codes"),
+    [("net.eval()", "net.eval()", ["BADAK-207"]), ("", "net.eval()", []), ("net.eval()", "", [])],
+)
+def test_a_model_that_is_in_eval_mode_before_its_training_and_set_to_it_again_for_its_test(begin, end, codes, tmp_path):
+    program = (
+        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\nx = torch.randn(512, 6)\ny = (x[:, 0] > 0).long()\n"
+        "net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))\n"
+        f"opt = torch.optim.Adam(net.parameters(), 1e-3)\n{begin}\n"
+        "for step in range(30):\n    rows = torch.randint(400, (32,))\n    loss = nn.functional.cross_entropy(net(x[rows]), y[rows])\n"
+        f"    opt.zero_grad()\n    loss.backward()\n    opt.step()\n{end}\n"
+        "with torch.no_grad():\n    print((net(x[400:]).argmax(1) == y[400:]).float().mean())\n"
+    )
+    assert [code for code in said(program, tmp_path) if code == "BADAK-207"] == codes

@@ -305,9 +305,7 @@ class Step:
     unused: dict[tuple[str, int, int], bool] = field(default_factory=dict)  # a part that something was cut into: line, which, of
     # how many; whether no gradient came to it, and one to others
     mixes: list[Picked] = field(default_factory=list)  # rows in another order that are mixed with the rows themselves
-    moving: list[tuple[str, str, frozenset[int]]] = field(
-        default_factory=list
-    )  # "target" or "advantage": its line, what it hangs on
+    moving: list[tuple[str, str, frozenset[int]]] = field(default_factory=list)  # "target", "advantage": line, what it hangs on
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     likely: list[tuple[str, float]] = field(default_factory=list)  # logarithms of how likely something is: line, gradient
     padded: float | None = None  # of the places of padding, how many a layer's answers, the nearest to the loss, get a gradient for

@@ -77,6 +77,8 @@ def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return a[0] == b[0] and a[1] == b[2] != b[1] and b[1] * b[3] == a[2] and min(*b[1:], a[1]) > 1
     if len(a) == 4 and len(b) == 3:  # (B, H, T, d) as (B, T, H d)
         return a[0] == b[0] and a[2] == b[1] != a[1] and a[1] * a[3] == b[2] and min(a[1:]) > 1
+    if len(a) == len(b) == 3 and a[2] == b[2] and a[:2] == b[1::-1] and a[0] != a[1] and min(a) > 1:  # (B, T, C) as (T, B, C)
+        return True
     if len(a) == len(b) == 3 and a[1] == b[1] > 1 and a[2] > b[2] > 1:  # (B, T, H d) as (B H, T, d)
         return a[0] < b[0] and b[0] % a[0] == 0
     if len(a) == len(b) == 3 and a[1] == b[1] > 1 and b[2] > a[2] > 1:  # (B H, T, d) as (B, T, H d)

@@ -180,10 +180,9 @@ class Visit:
         given = {id(m): m for each in self.watch.given.loaded if each.any and (m := each.module()) is not None}
         learns = [m for m in self.watch.called.values() if all(id(p) in self.watch.reached for p in weights_of(m))]
         moved = [m for m in learns if all(id(p) in self.trained for p in weights_of(m))]
-        twins = [
-            m for m in given.values() if any(type(x) is type(m) and x is not m and shapes_of(x) == shapes_of(m) for x in moved)
-        ]
-        return {id(p) for m in twins for p in weights_of(m) if m not in moved}
+        kinds = {(type(m), shapes_of(m)) for m in moved}
+        own = [m for m in given.values() if (type(m), shapes_of(m)) in kinds and m not in moved]
+        return {id(p) for m in own for p in weights_of(m)}
 
     def by_optimizer(self) -> list[list[Step]]:
         """The steps of each optimizer, where a program has several."""

@@ -63,11 +63,10 @@ class LabelGiven(Diagnosis):
             if len(own[0].shape) == 1 and (found := self.in_order(place, rows, labels)) is not None:
                 yield found
                 return
-            seen = len(rows)
             once = np.unique(np.column_stack([rows, labels]), axis=0, return_index=True)[1]  # the same row again proves nothing
             if len(once) < FEW:
                 continue
-            rows, labels = rows[once], labels[once]
+            rows, labels, seen = rows[once], labels[once], len(rows)
             for kind, target in targets(labels):
                 column = copied(rows[:, -late:], target)
                 if column is not None:

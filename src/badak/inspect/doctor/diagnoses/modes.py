@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.stale import LATER
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
@@ -90,9 +91,12 @@ class EvalForgotten(Diagnosis):
 
 
 def never_trains() -> bool:
-    """Whether a program tests, and says train() with False alone: what it trains is in eval mode in each step."""
+    """Whether a program tests, and says train() with False alone, or never, and eval() of one model again for its test: what it
+    trains is in eval mode in each step."""
     modes = re.findall(r"\.train\(([^()]*)\)", text := own_text())
-    return bool(modes) and set(modes) == {"False"} and ("no_grad(" in text or "set_grad_enabled(" in text)
+    said = re.findall(r"([\w.]+)\.eval\(\)", text)
+    again = not modes and len(set(said)) < len(said) and not LATER.search(text)
+    return (again or bool(modes) and set(modes) == {"False"}) and ("no_grad(" in text or "set_grad_enabled(" in text)
 
 
 class TrainForgotten(Diagnosis):
