@@ -628,3 +628,14 @@ def test_texts_and_steps_that_a_view_mixes(turn, expected):
     model = Net()
     found = trained(model, lambda step: F.cross_entropy(model(badak.randn(8, 5, 6)), badak.randint(4, (8,))))
     assert codes(found) == ["BADAK-240"] * expected, found
+
+
+@pytest.mark.parametrize(("lr", "expected"), [(0.02, []), (1.2, ["BADAK-213"])])
+def test_weights_that_have_a_long_way_to_go(lr, expected):
+    """The slope is 80, and comes through 0 on its way: the first steps are larger than it is, and each makes the loss smaller."""
+    badak.manual_seed(0)
+    x = badak.randn(100, 1)
+    y, model = 80 * x + badak.randn(100, 1), nn.Linear(1, 1)
+    nn.init.constant_(model.weight, -1.0)
+    found = trained(model, lambda step: F.mse_loss(model(x), y), 8, lambda p: optim.SGD(p, lr=lr))
+    assert codes(found) == expected, found

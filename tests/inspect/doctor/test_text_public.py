@@ -40,6 +40,12 @@ BASE = "class Task(nn.Module):\n    def forward(self, x, target):\n        {}\n"
 ALIKE = "class A(nn.Module):\n    def forward(self, adj, old, s):\n        return (adj - s @ s.T).norm()\nclass B(nn.Module):\n    def forward(self, adj, old, s):\n        return {}\n"
 GIVEN = "def kl_loss(said, x, mu, logvar):\n    return (mu ** 2 + logvar.exp() - logvar - 1).sum()\n{}\n"
 TOPS = "def run(model, loader):\n    return 1, 2\nfor x, y in loader:\n    f(model(x), y).backward()\n    top1, top5 = run({})\n    best = top1\n"
+KEEPS = (
+    "def play():\n    state, r, done = env.step(a)\n    keep(s, a, r, {})\ndef learn():\n    y = r + gamma * v(state) * done_mask\n"
+)
+BATCHED = "def value():\n    s, a, r, d = zip(*batch)\n    return {} + gamma * v(s) * (1 - d)\ndef learn():\n    s, a, r, d, y = zip(*batch)\n    loss = f(q(s).gather(1, a), y + d)\n    loss.backward()\nenv.step(1)\n"
+SUMS = "def learn(rows):\n    R = 0\n    for r, log_prob in {}:\n        R = r + gamma * R\n        loss = -log_prob * R\n        loss.backward()\nenv.step(1)\n"
+WALKS = "while not done:\n    p = pi(s)\n    a = p.sample()\n    s_prime, r, done = env.step(a)\n    keep(r, p[a])\n{}"
 METHOD = "{}\nfor x in loader:\n    loss = f(memory(x))\n    loss.backward()\n    memory.detach()\n"
 
 
@@ -88,6 +94,10 @@ METHOD = "{}\nfor x in loader:\n    loss = f(memory(x))\n    loss.backward()\n  
         ("unread", ALIKE.format("old.sum() + s.sum() + adj.sum()").replace("B(", "C(").replace("old, s):\n        return o", "old, s, t):\n        return o"), ALIKE.format("-(s * s.log()).sum() + adj.sum()")),
         ("unread", GIVEN.format("kl_loss(a, b, c, d)"), GIVEN.format("metric = Loss(kl_loss)")),
         ("unread", TOPS.format("model, x"), TOPS.format("model, loader")),
+        ("returns", KEEPS.format("done"), KEEPS.format("0.0 if done else 1.0")),
+        ("returns", BATCHED.format("0"), BATCHED.format("r")),
+        ("returns", SUMS.format("rows"), SUMS.format("rows[::-1]")),
+        ("returns", WALKS.format(""), WALKS.format("    s = s_prime\n")),
         ("setting", METHOD.format("memory = net(a)"), METHOD.format("memory = Memory(9)")),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in, pairs, stored_by
+from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in, stored_by
 from badak.inspect.doctor.told import Told
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
@@ -16,9 +16,12 @@ REWARD = re.compile(r"(^|[._])(rewards?|rews?|rs?|delta\w*|td\w*|reward_\w+|ep_r
 ENDS = re.compile(r"^(b_|batch_)?(dones?|terminals?|terminated|terminations?|finished|is_?last)(_(b|t|batch|mask|tensor|flags?))?$")
 
 
+REWARDS = re.compile(r"reward|\benv\.step\(", re.IGNORECASE)  # a training by rewards, whatever it calls them
+
+
 def returns(tree: ast.Module) -> Iterator[Told]:
     """All of it, in a program that speaks of rewards."""
-    if not re.search(r"reward", unparse(tree), re.IGNORECASE):
+    if not REWARDS.search(unparse(tree)):
         return
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from forwards(tree, loop)
@@ -34,8 +37,6 @@ def returns(tree: ast.Module) -> Iterator[Told]:
         stands_still,
         ends_turned,
         always_by_chance,
-        kept_for_nothing,
-        unread_of_a_batch,
         mean_of_values,
     ):
         yield from rule(tree)
@@ -129,7 +130,8 @@ def forwards(tree: ast.Module, loop: ast.For) -> Iterator[Told]:
         every = terms(line.value)
         summed = any(own in discounted(each) for sign, each in every if sign > 0)
         rewarded = any(REWARD.search(unparse(each)) for sign, each in every if sign > 0)
-        kept = any(own in names_in(x) and is_kept(x) for x in loop.body)
+        learnt = any(isinstance(x, ast.Expr) and called(x.value) == "backward" for x in loop.body)
+        kept = learnt or any(own in names_in(x) and is_kept(x) for x in loop.body)
         if summed and rewarded and kept and not re.search(r"\.step\(|sample\(", unparse(loop)):
             yield Told(
                 "returns", line.lineno,
@@ -288,7 +290,7 @@ def stands_still(tree: ast.Module) -> Iterator[Told]:
                 )  # fmt: skip
                 return
             first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
-            name = re.sub(r"^(next|new)_|_(next|new)$|_$", "", unparse(first))
+            name = re.sub(r"^(next|new)_|_(next|new|prime)$|_$", "", unparse(first))
             moves = any(
                 isinstance(x.ctx, ast.Store) for each in loop.body for x in walk(each) if isinstance(x, ast.Name) and x.id == name
             )
@@ -313,7 +315,8 @@ def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
 
 def ends_turned(tree: ast.Module) -> Iterator[Told]:
     """reward + gamma * value * done, which should be (1 - done); or where episodes end is unpacked and never read."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+    turned = re.search(r"\b0(\.0)? if \w*(done|term)\w* else 1|(float|int)\(not \w*(done|term)", unparse(tree))  # as it was kept
+    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult) and not turned):
         inside = [unparse(each) for each in factors(node)]
         if any(ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside) and discounted(node):
             yield Told(
@@ -354,43 +357,6 @@ def always_by_chance(tree: ast.Module) -> Iterator[Told]:
             return
 
 
-def kept_for_nothing(tree: ast.Module) -> Iterator[Told]:
-    """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")]
-    kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
-        for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
-            names = [unparse(x) for x in line.targets[0].elts]  # type: ignore[attr-defined]
-            like = next(([unparse(x) for x in each] for each in kept if len(each) == len(names) > 3), [])
-            for name, what in zip(names, like):
-                if (ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)) and not used(function, name):
-                    yield Told(
-                        "returns", line.lineno,
-                        tr("{} is {} of what was kept, and the loss never reads it", name, what),
-                        "reward + gamma * next_value * (1 - done)",
-                    )  # fmt: skip
-                    return
-
-
-OF_BATCH = re.compile(r"(^|\W)(batch|transitions?|samples?|mini_?batch)\.\w+|zip\(\*")
-
-
-def unread_of_a_batch(tree: ast.Module) -> Iterator[Told]:
-    """done_batch = torch.cat(batch.done), and next_states of zip(*batch), which the function that learns never reads."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
-        text = unparse(function)
-        if "gather(" not in text and not any(discounted(x) for x in walk(function) if isinstance(x, ast.BinOp)):
-            continue
-        reads = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-        for line, name, value in assigned(function):
-            if OF_BATCH.search(unparse(value)) and not name.startswith("_") and name not in reads and name.isidentifier():
-                yield Told(
-                    "returns", line, tr("{} is taken of what was kept, and {}() never reads it", name, function.name),
-                    "reward + gamma * next_value * (1 - done)",
-                )  # fmt: skip
-                return
-
-
 def mean_of_values(tree: ast.Module) -> Iterator[Told]:
     """gamma * target(next_states).mean(1): what follows is worth what the best action is, not what all are."""
     made = {name: value for _, name, value in assigned(tree)}
@@ -407,12 +373,3 @@ def mean_of_values(tree: ast.Module) -> Iterator[Told]:
                     "target(next_states).max(1).values",
                 )  # fmt: skip
                 return
-
-
-def used(function: ast.FunctionDef, name: str) -> bool:
-    """Whether a name is read by more than the lines that give it something new."""
-    own = [x for x in walk(function) if isinstance(x, ast.Assign) and name in [n for n, _ in pairs(x.targets, x.value)]]
-    plain = [value for x in own for n, value in pairs(x.targets, x.value) if n == name]
-    reads = [x for x in walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
-    inside = {id(x) for value in plain for x in walk(value)}
-    return any(id(x) not in inside for x in reads)

@@ -17,6 +17,7 @@ from badak.inspect.doctor.folds import flat_in_two_orders, folds
 from badak.inspect.doctor.formulas import formulas
 from badak.inspect.doctor.held import held
 from badak.inspect.doctor.idle import idle
+from badak.inspect.doctor.kept import kept
 from badak.inspect.doctor.objectives import objectives
 from badak.inspect.doctor.prepared import augmented_test, coded_apart, prepared, scaled_by_itself
 from badak.inspect.doctor.returns import returns
@@ -360,8 +361,9 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
 
 RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
-    never_best, tables, scaled_by_all, raw_in_the_test, columns, returns, worse_is_better, formulas, folds, flat_in_two_orders,
-    epochs, objectives, scales, held, beside, for_nobody, always_drops, asking, equal, writing, carried, counts, coded_apart,
+    never_best, tables, scaled_by_all, raw_in_the_test, columns, returns, kept, worse_is_better, formulas, folds,
+    flat_in_two_orders, epochs, objectives, scales, held, beside, for_nobody, always_drops, asking, equal, writing, carried, counts,
+    coded_apart,
 )  # fmt: skip
 
 

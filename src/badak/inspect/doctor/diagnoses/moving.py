@@ -1,17 +1,16 @@
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.returns import REWARDS
 from badak.inspect.doctor.source import own_text
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
 
 LEAST = 4  # steps
-REWARDS = re.compile(r"reward|\benv\.step\(", re.IGNORECASE)
 
 
 class MovingTarget(Diagnosis):

@@ -1,0 +1,77 @@
+"""What a training by rewards keeps of each step, and never reads."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from badak.core.errors import tr
+from badak.inspect.doctor.returns import ENDS, REWARDS, discounted
+from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.tables import assigned, called, pairs
+from badak.inspect.doctor.told import Told
+
+
+def kept(tree: ast.Module) -> Iterator[Told]:
+    """All of it, in a program that speaks of rewards."""
+    if REWARDS.search(unparse(tree)):
+        yield from kept_for_nothing(tree)
+        yield from unread_of_a_batch(tree)
+
+
+def kept_for_nothing(tree: ast.Module) -> Iterator[Told]:
+    """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
+    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")]
+    kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
+        elsewhere = read_elsewhere(tree, function)
+        for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+            names = [unparse(x) for x in line.targets[0].elts]  # type: ignore[attr-defined]
+            like = next(([unparse(x) for x in each] for each in kept if len(each) == len(names) > 3), [])
+            for name, what in zip(names, like):
+                asked = ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)
+                if asked and not used(function, name) and name not in elsewhere:
+                    yield Told(
+                        "returns", line.lineno,
+                        tr("{} is {} of what was kept, and the loss never reads it", name, what),
+                        "reward + gamma * next_value * (1 - done)",
+                    )  # fmt: skip
+                    return
+
+
+OF_BATCH = re.compile(r"(^|\W)(batch|transitions?|samples?|mini_?batch)\.\w+|zip\(\*")
+
+
+def unread_of_a_batch(tree: ast.Module) -> Iterator[Told]:
+    """done_batch = torch.cat(batch.done), and next_states of zip(*batch), which the function that learns never reads."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
+        text = unparse(function)
+        if "gather(" not in text and not any(discounted(x) for x in walk(function) if isinstance(x, ast.BinOp)):
+            continue
+        reads = names_read(function) | read_elsewhere(tree, function)
+        for line, name, value in assigned(function):
+            if OF_BATCH.search(unparse(value)) and not name.startswith("_") and name not in reads and name.isidentifier():
+                yield Told(
+                    "returns", line, tr("{} is taken of what was kept, and {}() never reads it", name, function.name),
+                    "reward + gamma * next_value * (1 - done)",
+                )  # fmt: skip
+                return
+
+
+def read_elsewhere(tree: ast.Module, function: ast.FunctionDef) -> set[str]:
+    """The names that another function is given, too, and reads: what they are worth was made of them before."""
+    others = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x is not function]
+    tuples = [(x, line.targets[0]) for x in others for line in walk(x) if isinstance(line, ast.Assign)]
+    return {unparse(y) for x, given in tuples if isinstance(given, ast.Tuple) for y in given.elts if unparse(y) in names_read(x)}
+
+
+def names_read(function: ast.FunctionDef) -> set[str]:
+    return {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+
+
+def used(function: ast.FunctionDef, name: str) -> bool:
+    """Whether a name is read by more than the lines that give it something new."""
+    own = [x for x in walk(function) if isinstance(x, ast.Assign) and name in [n for n, _ in pairs(x.targets, x.value)]]
+    plain = [value for x in own for n, value in pairs(x.targets, x.value) if n == name]
+    reads = [x for x in walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+    inside = {id(x) for value in plain for x in walk(value)}
+    return any(id(x) not in inside for x in reads)
