@@ -83,3 +83,19 @@ def test_a_batch_keeps_the_order_of_its_examples_or_does_not():
     assert in_order(examples, (padded(order), labels[badak.tensor(order)])) is True
     assert in_order(examples, (padded(order), labels)) is False
     assert in_order([(str(i), i) for i in range(6)], (badak.rand(6, 3), badak.arange(6))) is None
+
+
+def test_labels_may_lie_in_the_memory_of_bytes():
+    """As those that a process of a loader sends: they are no view of an array."""
+    labels = badak.from_numpy(np.frombuffer(np.arange(16, dtype=np.int64).tobytes(), dtype=np.int64))
+    model = nn.Linear(6, 16)
+    optimizer = badak.optim.Adam(model.parameters(), lr=1e-3)
+
+    def train(steps):
+        for _ in range(steps):
+            loss = F.cross_entropy(model(badak.randn(16, 6)), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+    assert found(train) == []

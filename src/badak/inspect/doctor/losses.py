@@ -247,7 +247,7 @@ def of_itself(node: Any) -> bool:
 def laid_from(y: np.ndarray) -> tuple[int, ...]:
     """The shape (X, Y) of what labels are a flat view of, where all of it is laid out as it is in memory; else ()."""
     base = y.base
-    if base is None or y.ndim != 1 or base.ndim != 2 or base.size != y.size:
+    if not isinstance(base, np.ndarray) or y.ndim != 1 or base.ndim != 2 or base.size != y.size:  # bytes, as a worker sends them
         return ()
     return base.shape if base.flags.c_contiguous else ()
 
