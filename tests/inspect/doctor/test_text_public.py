@@ -9,6 +9,7 @@ from badak.inspect.doctor import source, text
 SHARE = "for x, y in loader:\n    right = pred.argmax(1) == y\n    correct_pred = {}\n    accuracy = correct_pred.float().mean()\n"
 SUMMED = "def test():\n    test_loss = 0\n    for x, y in test_loader:\n        test_loss += F.cross_entropy(model(x), y{}).item()\n    test_loss /= len(test_loader.dataset)\n"
 ASKED = "@torch.no_grad()\ndef scores(model, loader):\n    a, b = loader\n    first = f1(b, model(a))\n{}    second = f1(b, model(a))\n    return first, second\n"
+OF_EACH = "def counted(predicted, labels):\n    for c in range(9):\n        here, said = labels == c, predicted == c\n        hits = predicted[here] == labels[here]\n        tp = {}.sum()\n        fp = said.sum() - tp\n        keep(tp, fp)\n"
 NEAR = "def forward(self, x, at):\n    d = square_distance(at, {})\n    return self.net(x[d.{}])\n"
 WORDS = "for line in lines:\n    counter.update({}(line))\nclass Rows:\n    def __call__(self, line):\n        return [self.vocab[w] for w in self.{}(line)]\n"
 DROPS = "class Net(nn.Module):\n    def forward(self, x):\n        if {}:\n            x = F.dropout(x, p=0.2)\n        return self.out(x)\nnet.eval()\n"
@@ -60,6 +61,13 @@ METHOD = "{}\nfor x in loader:\n    loss = f(memory(x))\n    loss.backward()\n  
         ("twice", ASKED.format(""), ASKED.format("").replace("return", "assert first == second\n    return")),
         ("twice", ASKED.format(""), ASKED.format("    model.load(1)\n")),
         ("twice", ASKED.format(""), ASKED.format("").replace("f1(", "Index(")),
+        ("read", "def counted(pred, y):\n    tp = (pred == y).sum()\n    return tp", OF_EACH.format("hits")),
+        ("setting", NAMED.format("x, y", "x0"), NAMED.format("names, sizes, x", "x")),
+        ("formula", LATER.replace("model_pred = unet", "model = unet\n        model_pred = unet"), LATER.replace("def train(unet):", "def train(unet, model):\n    model.eval()")),
+        ("formula", RATES.format("net.parameters()"), "def made(net):\n    groups = net.groups(initial_lr=1.0)\n    optimizer = SGD(groups, lr=lr)\n    return optimizer\noptimizer = made(net)\n" + RATES.partition("\n")[2].partition("\n")[2]),
+        ("setting", METHOD.format("memory = net(a)"), METHOD.format("memory = Memory(9).to(device)")),
+        ("unread", GIVEN.format("kl_loss(a, b, c, d)"), GIVEN.format("metric = Loss(kl_loss)\nprint(kl_loss(a, b, c, d))")),
+        ("unread", SHOW.format("loss = f_loss(z, y)").replace("return (z", "return loss_of(z"), SHOW.format("loss = F.cross_entropy(z, y)")),
         ("twice", NEAR.format("at", "mean(1)"), NEAR.format("at", "argsort()")),
         ("prepared", WORDS.format("cut", "split"), WORDS.format("cut", "cut")),
         ("chosen", "valid_set, test_set = Rows(x, 1, 2), Rows(x, 1, 2)", "valid_set, test_set = made(x, 1, 2)"),

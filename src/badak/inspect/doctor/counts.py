@@ -79,7 +79,7 @@ def counts(tree: ast.Module) -> Iterator[Told]:
                     continue
                 if number is None:
                     known.pop(last, None)
-                    if says_right(value):
+                    if says_right(value, scope):
                         known[last] = TRUTH == ANSWERS
                     continue
                 meant = WORTH.get(last.lower())
@@ -95,7 +95,7 @@ def counts(tree: ast.Module) -> Iterator[Told]:
                 known[last] = meant[1] if meant is not None else number
 
 
-def says_right(value: ast.expr) -> bool:
+def says_right(value: ast.expr, scope: ast.AST) -> bool:
     """Whether something says of each row if it is right: answers == labels."""
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and called(value) in PLAIN and not value.args:
         value = value.func.value
@@ -105,7 +105,10 @@ def says_right(value: ast.expr) -> bool:
     else:
         plain = isinstance(value, ast.Compare) and len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq)
         sides = [value.left, value.comparators[0]] if plain else []  # type: ignore[attr-defined]
-    return len(sides) == 2 and all(any(isinstance(x, ast.Name) for x in walk(side)) for side in sides)
+    whole = not any(isinstance(x, ast.Subscript) for side in sides for x in walk(side))  # of all rows
+    numbers = {unparse(x.target) for x in walk(scope) if isinstance(x, ast.For) and called(x.iter) == "range"}  # of classes
+    plain = all(any(isinstance(x, ast.Name) for x in walk(side)) and unparse(side) not in numbers for side in sides)
+    return len(sides) == 2 and whole and plain
 
 
 def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> Iterator[Told]:

@@ -191,7 +191,7 @@ def asked_alike(tree: ast.Module) -> Iterator[Told]:
         ):
             continue
         known: dict[str, tuple[str, int]] = {}
-        checks = [names_in(x) for x in walk(scope) if isinstance(x, ast.Assert)]  # that both are equal
+        checks = [names_in(x) for x in walk(tree) if isinstance(x, ast.Assert)]  # that both are equal
         for line in (x for x in scope.body if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call) and x.value.args):
             name, value, read = unparse(line.targets[0]), unparse(line.value), names_in(line.value)
             other, first = known.setdefault(value, (name, line.lineno))

@@ -186,7 +186,7 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     read = {node.id for node in body if isinstance(node, ast.Name)}
     others = target.elts[1:] if isinstance(target, ast.Tuple) else []
     twins = [each for each in others if isinstance(each, ast.Name) and stem(each.id) == stem(first.id)]  # two views of one
-    if not twins and sum(isinstance(each, ast.Name) and each.id in read for each in others) > 1:
+    if not twins and len(others) > 1 and any(isinstance(each, ast.Name) and each.id in read for each in others):
         return  # names, x, y
     for name in (each.id for each in (first, *twins) if each.id not in read):
         yield Told(
@@ -221,8 +221,8 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
     """forward(self, x, adjacency), which never reads adjacency, where no other forward does, but to hand it on."""
     every = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
     forwards = [x for x in every if x.name == "forward" or GIVES_LOSS.search(x.name) or GIVES_LOSS.search(last_line(x))]
-    called_by_name = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call)}
-    handed = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)} - called_by_name
+    functions = {id(x.func) for x in walk(tree) if isinstance(x, ast.Call)}
+    handed = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in functions}
     for function in forwards:
         if function.name in handed or isinstance(function.body[-1], ast.Raise):  # who calls it says what it is given
             continue

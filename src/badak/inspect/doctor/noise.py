@@ -109,8 +109,13 @@ def asked_for_another(tree: ast.Module) -> Iterator[Told]:
                 made = [unparse(value) for _, name, value in assigned(scope) if name == other]
                 before = any(line <= node.lineno and name == meant for line, name, _ in assigned(scope))
                 before |= any(x.arg == meant for x in walk(scope) if isinstance(x, ast.arg))
-                read = not before or any(
-                    meant in names(value) for _, name, value in assigned(scope) if name == side
+                asked = (
+                    re.search(rf"(?<![\w.]){meant}(\.(train|eval|parameters|state_dict|to))?\(", unparse(tree)) if meant else None
+                )
+                read = (
+                    not before
+                    or asked is not None
+                    or any(meant in names(value) for _, name, value in assigned(scope) if name == side)
                 )  # it was given that
                 if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
                     if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):

@@ -130,9 +130,9 @@ def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
 def rates_of_their_own(optimizer: str, tree: ast.Module) -> bool:
     """Whether an optimizer is given groups that say their rates themselves, which may be 1."""
     own = {name: value for _, name, value in assigned(tree)}
-    made = own.get(optimizer)
-    groups = made.args[0] if isinstance(made, ast.Call) and made.args else None
-    return groups is not None and re.search(r"lr\b", unparse(own.get(unparse(groups), groups))) is not None
+    made = [value for _, name, value in assigned(tree) if name == optimizer and isinstance(value, ast.Call) and value.args]
+    groups = [x.args[0] for x in made if isinstance(x, ast.Call)]
+    return any(re.search(r"lr\b", unparse(own.get(unparse(x), x))) for x in groups)
 
 
 def mean_and_sum(tree: ast.Module) -> Iterator[Told]:

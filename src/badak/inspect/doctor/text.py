@@ -70,7 +70,8 @@ def of_its_own(call: ast.Call, tree: ast.Module) -> bool:
     """Whether a method is not that of a tensor or a table: of a class of the program, of what a class made, or given a tensor."""
     name, holder = called(call), call.func.value  # type: ignore[attr-defined]
     held = unparse(holder.value if isinstance(holder, ast.Subscript) else holder)
-    kinds = {called(value) for _, other, value in assigned(tree) if other == held}
+    values = [value for _, other, value in assigned(tree) if other == held]
+    kinds = {called(x) for value in values for x in walk(value) if isinstance(x, ast.Call)}  # Memory(9).to(device)
     axis = not call.args or isinstance(call.args[0], ast.Constant | ast.UnaryOp) or "softmax" not in name  # softmax(-1)
     methods = {x.name for kind in walk(tree) if isinstance(kind, ast.ClassDef) for x in kind.body if isinstance(x, ast.FunctionDef)}
     return name in methods or any(x[:1].isupper() for x in kinds - TABLES) or not axis

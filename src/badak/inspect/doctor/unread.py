@@ -10,6 +10,7 @@ from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.told import Told
 from badak.tensor.tensor import Tensor
 
+LOSS = re.compile(r"loss|criterion|entropy|nll|mse|bce", re.IGNORECASE)
 TERM = re.compile(r"loss|criterion|penalty|(^|_)(kld?|dice|reg|aux|bce|mse|nll)(_|$)|divergence", re.IGNORECASE)
 
 
@@ -60,7 +61,7 @@ def asks_alone(value: Any) -> bool:
 def for_show(function: ast.FunctionDef, value: ast.expr) -> bool:
     """Whether a loss is computed where nothing learns of one: no backward(), and what is given back is no loss."""
     text = unparse(function)
-    kind = TERM.search(unparse(value.func).rpartition(".")[2]) if isinstance(value, ast.Call) else None
+    kind = LOSS.search(unparse(value.func).rpartition(".")[2]) if isinstance(value, ast.Call) else None
     ends = " ".join(unparse(x) for x in walk(function) if isinstance(x, ast.Return))
     return (
         bool(kind)
