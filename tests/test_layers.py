@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 
 import pytest
@@ -32,13 +30,6 @@ def imports_in_functions(nodes: list[ast.AST]):
                     yield node.lineno, "." * node.level + (node.module or "")
 
 
-@pytest.mark.slow  # make check has asked it already
-def test_rooms_import_only_from_rooms_they_stand_on():
-    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
-    done = subprocess.run(command, cwd=PACKAGE.parent.parent, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.slow
 def test_no_import_hides_in_a_function():
     hidden = [
@@ -65,18 +56,6 @@ def _imported(node):
     if isinstance(node, ast.Import):
         return [each.name for each in node.names]
     return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-
-
-@pytest.mark.slow  # make check has asked it already
-def test_functions_and_files_keep_to_their_size():
-    done = subprocess.run(
-        [sys.executable, "tools/size.py", "--check"],
-        cwd=PACKAGE.parent.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
 
 
 def test_the_architecture_page_and_the_contract_list_every_room():

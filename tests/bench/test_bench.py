@@ -42,8 +42,7 @@ def test_badak_and_pytorch_do_the_same_work():
     assert all(ours[name][1] < ours[name][0] for name in TRAIN)
 
 
-@pytest.mark.thin(2)
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("label", ["badak layers", "torch layers", "torch products", "torch transposed", "jax", "ctranslate2"])
 def test_every_way_and_every_other_peer_does_the_same_work(label):
     if any(missing(each) for each in chosen([label])):
@@ -54,7 +53,7 @@ def test_every_way_and_every_other_peer_does_the_same_work(label):
         np.testing.assert_allclose(losses, [expected.step() for _ in losses], rtol=0, atol=1e-4, err_msg=name)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("label", ["badak blocks bf16", "torch blocks bf16", "torch autocast bf16", "badak blocks int8"])
 def test_fewer_bits_do_the_same_work_to_their_rounding(label):
@@ -232,7 +231,7 @@ def test_a_run_goes_on_with_one_that_was_measured_alike_and_with_no_other():
         main.continued(new, earlier)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_rates_are_the_best_that_any_library_reaches():
     found = rates.measure(1, 1, 1 << 16)
     assert found["gflops"] == max(rate for name, rate in found.items() if name.endswith("_gflops"))

@@ -55,7 +55,7 @@ def test_a_peak_counts_the_operations_that_its_loop_does(unit, each):
     assert peaks.UNITS[unit].operations == 2 * lanes * sums
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_draws_what_was_measured(tmp_path):
     document = places.kept("stages")[0]
     kept = tmp_path / "stages.json"

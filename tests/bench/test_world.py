@@ -42,7 +42,7 @@ def test_a_run_that_does_not_count_says_so():
     assert "computing during: BERT." in said and "every program was shrunk" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_installed_counts_the_packages_that_the_library_needs():
     torch, badak = world_setup.installed("torch"), world_setup.installed("badak")
     assert {"torch", "sympy", "numpy", "transformers", "tokenizers"} <= torch["parts"].keys()
@@ -51,8 +51,7 @@ def test_what_is_installed_counts_the_packages_that_the_library_needs():
     assert torch["mib"] > badak["mib"] > 100 and badak["parts"]["badak"] > 1
 
 
-@pytest.mark.thin(1)
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["bert", "gpt2", "vit", "llama", "lightning", "unet"])
 def test_both_libraries_compute_the_same(name, tmp_path):
     """One step each of the shrunk program, one thread."""

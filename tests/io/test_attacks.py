@@ -37,7 +37,7 @@ def judged(reader: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-@pytest.mark.thin(160)
+@pytest.mark.thin(80)
 @pytest.mark.parametrize("reader, name", CASES, ids=[f"{reader}: {name}" for reader, name in CASES])
 def test_a_forged_file_is_refused_in_two_lines(reader, name):
     _, says = CORPUS[reader][name]

@@ -150,7 +150,7 @@ def test_outputs_and_every_gradient_agree(make, specs, dtype, dropout):
     assert_same(*logits, DEEP, "logits")
 
 
-@pytest.mark.thin(16)
+@pytest.mark.thin(8)
 @each_model
 @both_dtypes
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def spoken(call) -> list[str]:
     return [str(w.message) for w in caught]
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_no_message_is_long(seed):

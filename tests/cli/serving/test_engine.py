@@ -102,6 +102,7 @@ def test_a_text_is_the_one_that_it_is_alone_at_any_load(kind, weights, engine, t
     assert server.tokens_written == sum(map(len, expected)) and server.tokens_read == sum(len(one.job.ids) for one in asked)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", ["float32", "q4_0"])
 @pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
