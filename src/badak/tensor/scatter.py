@@ -183,21 +183,12 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
     offset = 0 if storage_offset is None else int(storage_offset) - mine
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else offset - 1
     if offset + mine < 0 or (mine + last + 1) * x.itemsize > owner.nbytes:
-<<<<<<< HEAD
         cause = tr("setStorage: sizes {}, strides {}, storage offset {} requiring a storage size of "
                    "{} are out of bounds for storage of size {}", list(size), list(stride), offset + mine,
                    (mine + last + 1) * x.itemsize, owner.nbytes)  # fmt: skip
         raise IndexOutOfRangeError(cause, "sizes and strides whose last entry lies inside")
-=======
-        raise IndexOutOfRangeError(
-            tr("setStorage: sizes {}, strides {}, storage offset {} requiring a storage size of "
-               "{} are out of bounds for storage of size {}", list(size), list(stride), offset + mine,
-               (mine + last + 1) * x.itemsize, owner.nbytes),
-            "sizes and strides whose last entry lies inside",
-        )  # fmt: skip
     if storage_offset is not None or last * x.itemsize >= reach(x):
         events.memory_asked(input)
->>>>>>> 4d35fb90 (Compare what a program sets for all, and what arguments are besides values)
     if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
         raise ArgumentError("as_strided: the memory of this tensor lies in an order of its own", "x.contiguous()")
     return apply(ops.AsStrided, input, size=size, stride=stride, offset=offset)
