@@ -57,7 +57,8 @@ class Results:
         recorder.trace.append(("result", self._described(result, recorder)))
         if not recorder.trouble:
             self._share(recorder)
-        self._plain = type(result) is Tensor and not (self._inputs or self._same or self._aliases or self._within)
+        others = (self._inputs, self._same, self._aliases, self._within)
+        self._plain = type(result) is Tensor and not any(id(result) in each for each in others)
 
     def _described(self, value, recorder: Recorder):
         if isinstance(value, Tensor):
