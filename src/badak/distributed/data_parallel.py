@@ -48,10 +48,8 @@ class DistributedDataParallel(Module):
         **options,
     ):
         if process_group is None and not is_initialized():
-            raise ArgumentError(
-                "Default process group has not been initialized, please make sure to call init_process_group.",
-                "call it before, with world_size=1 where there is one process; or use the model without the wrapper",
-            )
+            fix = tr("call it before, with world_size=1 where there is one process; or use the model without the wrapper")
+            raise ArgumentError("Default process group has not been initialized, please make sure to call init_process_group.", fix)
         super().__init__()
         own = self.__dict__
         own["process_group"] = chosen(process_group)

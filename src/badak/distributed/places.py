@@ -92,11 +92,10 @@ def place() -> Place | None:
 def check_library() -> None:
     """Raise StateError where the ranks were started by words that the installed MPI does not know, and at which it would abort."""
     if "PMIX_RANK" in os.environ and "PMI_FD" not in os.environ and not _speaks_pmix():
-        raise StateError(
-            tr("PMIx has started this process as one of several ranks (PMIX_RANK={}), "
-               "and the MPI that is installed here does not speak it", os.environ["PMIX_RANK"][:20]),
-            "the mpirun of that MPI (badak launch finds it); srun --mpi=pmi2; or an MPI that speaks PMIx, as Open MPI does",
-        )  # fmt: skip
+        cause = tr("PMIx has started this process as one of several ranks (PMIX_RANK={}), "
+                   "and the MPI that is installed here does not speak it", os.environ["PMIX_RANK"][:20])  # fmt: skip
+        fix = tr("the mpirun of that MPI (badak launch finds it); srun --mpi=pmi2; or an MPI that speaks PMIx, as Open MPI does")
+        raise StateError(cause, fix)
 
 
 def among_many() -> Claim | None:

@@ -193,10 +193,9 @@ class Reducer:
         finally:
             modes.grad = before
         if not isinstance(found, Future):
-            raise ArgumentTypeError(
-                tr("DistributedDataParallel: the communication hook gave a {}, not a future", type(found).__name__),
-                "torch.distributed.all_reduce(..., async_op=True).get_future(), or a torch.futures.Future with its result set",
-            )
+            cause = tr("DistributedDataParallel: the communication hook gave a {}, not a future", type(found).__name__)
+            fix = tr("torch.distributed.all_reduce(..., async_op=True).get_future(), or a torch.futures.Future with its result set")
+            raise ArgumentTypeError(cause, fix)
         return found
 
     @property

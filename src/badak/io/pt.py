@@ -234,9 +234,8 @@ def _unsafe(where: str, dotted: str, found: Any) -> UnsafeFileError:
             "in PyTorch: torch.save(model.state_dict(), path); here: model.load_state_dict(badak.load(path))",
         )
     if dotted.startswith("torch."):
-        return UnsafeFileError(
-            tr("{}, which badak does not have", cause), "save tensors of the dtypes and kinds that badak has, and plain values"
-        )
+        fix = tr("save tensors of the dtypes and kinds that badak has, and plain values")
+        return UnsafeFileError(tr("{}, which badak does not have", cause), fix)
     if type(found) is not str or dotted in allowed.LOOSE:
         return UnsafeFileError(tr("{}, which is more than weights", cause), "badak.load(..., weights_only=False)")
     cause = tr("{} ({}), and badak never runs what a file names", cause, found)

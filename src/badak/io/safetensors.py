@@ -203,9 +203,8 @@ def _read_header(file: BinaryIO, size: int, where) -> tuple[dict[str, Entry], di
         raise _damaged(where, tr("it has {} bytes, fewer than the 8 that a safetensors file begins with", size))
     if length > HEADER_LIMIT or length > size - 8:
         limit = tr("the limit is {:,}", HEADER_LIMIT) if length > HEADER_LIMIT else tr("only {:,} bytes follow", size - 8)
-        raise _damaged(
-            where, tr("its first 8 bytes announce a header of {:,} bytes, but {}{}", length, limit, looks_like(first, _OTHERS))
-        )
+        fix = tr("its first 8 bytes announce a header of {:,} bytes, but {}{}", length, limit, looks_like(first, _OTHERS))
+        raise _damaged(where, fix)
     fields = _parse(file.read(length), where)
     metadata = fields.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
@@ -241,11 +240,8 @@ def _entry(name: str, said: Any, where) -> Entry:
         raise _damaged(where, tr("{}: expected dtype, shape and data_offsets; got {}", tensor, shown(said)))
     code, shape, offsets = said["dtype"], said["shape"], said["data_offsets"]
     if not isinstance(code, str) or code not in CODES:
-        raise _damaged(
-            where,
-            tr("{} has dtype {}; badak reads {}", tensor, shown(code), ", ".join(CODES)),
-            tr("convert the file to one of these"),
-        )
+        fix = tr("{} has dtype {}; badak reads {}", tensor, shown(code), ", ".join(CODES))
+        raise _damaged(where, fix, tr("convert the file to one of these"))
     if not _counts(shape) or len(shape) > MAX_DIMS:
         raise _damaged(where, tr("{} has shape {}, not a list of at most {} sizes", tensor, shown(shape), MAX_DIMS))
     if not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
@@ -253,11 +249,9 @@ def _entry(name: str, said: Any, where) -> Entry:
     dtype = _named[CODES[code]]
     needed, held = math.prod(shape) * dtype.itemsize, offsets[1] - offsets[0]
     if needed != held:
-        raise _damaged(
-            where,
-            tr("{}: {} of shape {} needs {:,} bytes, its data_offsets {} hold {:,}", tensor, code, shown(shape), needed, offsets,
-               held),
-        )  # fmt: skip
+        fix = tr("{}: {} of shape {} needs {:,} bytes, its data_offsets {} hold {:,}", tensor, code, shown(shape), needed, offsets,
+                 held)  # fmt: skip
+        raise _damaged(where, fix)
     return Entry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
@@ -270,11 +264,9 @@ def _check_layout(entries: dict[str, Entry], available: int, where) -> None:
     end, before = 0, ""
     for name, entry in sorted(entries.items(), key=lambda item: (item[1].start, item[1].stop)):
         if entry.stop > available:
-            raise _damaged(
-                where,
-                tr("tensor '{}' ends at byte {:,} of the data, but there are {:,}: the file is cut short", line(name), entry.stop,
-                   available),
-            )  # fmt: skip
+            fix = tr("tensor '{}' ends at byte {:,} of the data, but there are {:,}: the file is cut short", line(name), entry.stop,
+                     available)  # fmt: skip
+            raise _damaged(where, fix)
         if entry.start < end:
             raise _damaged(where, tr("tensors '{}' and '{}' overlap", line(before), line(name)))
         if entry.start > end:

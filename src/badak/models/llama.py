@@ -81,11 +81,10 @@ class LlamaConfig:
         if not self.head_dim:
             check_heads(self)
         if self.heads % self.num_key_value_heads:
-            raise ArgumentError(
-                tr("LlamaConfig: heads={} is not a multiple of num_key_value_heads={}", self.heads, self.num_key_value_heads),
-                tr("num_key_value_heads in {{{}}}",
-                   ", ".join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0)),
-            )  # fmt: skip
+            cause = tr("LlamaConfig: heads={} is not a multiple of num_key_value_heads={}", self.heads, self.num_key_value_heads)
+            fix = tr("num_key_value_heads in {{{}}}",
+                     ", ".join(str(g) for g in range(1, min(self.heads, 64) + 1) if self.heads % g == 0))  # fmt: skip
+            raise ArgumentError(cause, fix)
         if self.width > WIDEST:
             raise ArgumentError(tr("LlamaConfig: a head has {:,} channels, {:,} at most", self.width, WIDEST), "a smaller head_dim")
         if self.width % 2:

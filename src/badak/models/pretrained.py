@@ -292,10 +292,9 @@ def _fetched(name: str, fetch: bool) -> Path:
     try:
         import huggingface_hub  # an extra: only whoever fetches needs it
     except ImportError:
-        raise FileError(
-            tr("{}: there is no such folder, and huggingface_hub, which could fetch it, is not installed", name),
-            tr("pip install huggingface_hub, or put its config.json, model.safetensors and tokenizer.json into a folder {}", name),
-        ) from None
+        cause = tr("{}: there is no such folder, and huggingface_hub, which could fetch it, is not installed", name)
+        fix = tr("pip install huggingface_hub, or put its config.json, model.safetensors and tokenizer.json into a folder {}", name)
+        raise FileError(cause, fix) from None
     try:
         for weights in ("*.safetensors", "*.bin"):  # the older form only where the newer one is not there
             wanted = [*BESIDE, weights]
@@ -308,11 +307,10 @@ def _fetched(name: str, fetch: bool) -> Path:
                 "{}: the run began with these weights of the Hub; they are not on this machine, and a run fetches nothing", name
             )
             raise FileError(cause, tr("badak generate {} fetches them", name)) from error
-        raise FileError(
-            tr("{}: there is no such folder, and the Hub does not give it ({})", name, line(str(error).splitlines()[0])),
-            tr("look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {}",
-               name),
-        ) from error  # fmt: skip
+        cause = tr("{}: there is no such folder, and the Hub does not give it ({})", name, line(str(error).splitlines()[0]))
+        fix = tr("look at the name and the network, or put its config.json, model.safetensors and tokenizer.json into a folder {}",
+                 name)  # fmt: skip
+        raise FileError(cause, fix) from error
     return place
 
 

@@ -35,10 +35,8 @@ def kind_of(config: LlamaConfig, before: str) -> str:
     """The family of a Llama; one that was read as Mistral remains so. ArgumentError where no family has its windows."""
     kind = "qwen3" if config.qk_norm else "qwen2" if config.qkv_bias else ""
     if FULL in config.layer_types and not kind:
-        raise ArgumentError(
-            "no family of transformers has windows in some layers without biases or norms of queries and keys",
-            "badak.save(model.state_dict(), path), or a model with layer_types=(), qkv_bias=True or qk_norm=True",
-        )
+        fix = tr("badak.save(model.state_dict(), path), or a model with layer_types=(), qkv_bias=True or qk_norm=True")
+        raise ArgumentError("no family of transformers has windows in some layers without biases or norms of queries and keys", fix)
     return kind or ("mistral" if config.sliding_window or before == "mistral" else "llama")
 
 

@@ -369,12 +369,11 @@ def _no_history() -> GraphError:
 def _expect_same(memory: Tensor, kept: Tensor) -> None:
     """Refuse another memory in the middle of a text: its keys and values were never computed."""
     if memory.shape != kept.shape or not np.array_equal(memory._array, kept._array):
-        raise ArgumentError(
-            tr(
-                "KeyValueCache: memory {} is not the one whose keys and values are kept, {}", tuple(memory.shape), tuple(kept.shape)
-            ),
-            "cache.rewind() before another memory; after cache.take(rows), the same rows of it, as in cache.memory",
+        cause = tr(
+            "KeyValueCache: memory {} is not the one whose keys and values are kept, {}", tuple(memory.shape), tuple(kept.shape)
         )
+        fix = tr("cache.rewind() before another memory; after cache.take(rows), the same rows of it, as in cache.memory")
+        raise ArgumentError(cause, fix)
 
 
 @functools.lru_cache(64)

@@ -49,10 +49,8 @@ class Mask:
 
     def __new__(cls, *given: object) -> "Mask":
         if cls is Mask:
-            raise ArgumentTypeError(
-                "Mask: it is made by its functions, and not called itself",
-                "Mask.causal(), Mask.padding(ids), Mask.window(k), Mask.prefix(n), or Mask.of(keep=tensor)",
-            )
+            fix = tr("Mask.causal(), Mask.padding(ids), Mask.window(k), Mask.prefix(n), or Mask.of(keep=tensor)")
+            raise ArgumentTypeError("Mask: it is made by its functions, and not called itself", fix)
         return super().__new__(cls)
 
     @staticmethod

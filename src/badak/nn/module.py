@@ -165,10 +165,9 @@ class Module(Moving, State, Hooks):
         attributes = self.__dict__
         if name in attributes.get("_parameters", ()):
             if value is not None:
-                raise ArgumentTypeError(
-                    tr("cannot assign '{}' as parameter '{}' (badak.nn.Parameter or None expected)", kind(value), name),
-                    tr("nn.Parameter(value), or {}.data.copy_(value) to keep the parameter and change its values", name),
-                )
+                cause = tr("cannot assign '{}' as parameter '{}' (badak.nn.Parameter or None expected)", kind(value), name)
+                fix = tr("nn.Parameter(value), or {}.data.copy_(value) to keep the parameter and change its values", name)
+                raise ArgumentTypeError(cause, fix)
             self._parameters[name] = None
         elif name in attributes.get("_modules", ()):
             if value is not None:

@@ -22,11 +22,10 @@ def check_features(d_model: int, **tensors: Tensor) -> None:
     """Every tensor has d_model features."""
     for name, x in tensors.items():
         if x.shape[-1] != d_model:
-            raise ShapeError(
-                tr("the feature number of src and tgt must be equal to d_model: {} {} has {} features, d_model={}", name,
-                   tuple(x.shape), x.shape[-1], d_model),
-                tr("Transformer(d_model={}, ...), or nn.Linear({}, {}) before it", x.shape[-1], x.shape[-1], d_model),
-            )  # fmt: skip
+            cause = tr("the feature number of src and tgt must be equal to d_model: {} {} has {} features, d_model={}", name,
+                       tuple(x.shape), x.shape[-1], d_model)  # fmt: skip
+            fix = tr("Transformer(d_model={}, ...), or nn.Linear({}, {}) before it", x.shape[-1], x.shape[-1], d_model)
+            raise ShapeError(cause, fix)
 
 
 def check_cache(cache: KeyValueCache, layers: int, mask: AnyMask | None, is_causal: bool) -> None:

@@ -81,12 +81,11 @@ def stretched(*shapes):
             if result[i] == 1:
                 result[i] = n
             elif n not in (1, result[i]):
-                raise ShapeError(
-                    tr("The size of tensor a ({}) must match the size of tensor b ({}) "
-                       "at non-singleton dimension {}; the shapes are {}", result[i], n, i,
-                       " and ".join(map(str, map(tuple, shapes)))),
-                    "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one",
-                )  # fmt: skip
+                cause = tr("The size of tensor a ({}) must match the size of tensor b ({}) "
+                           "at non-singleton dimension {}; the shapes are {}", result[i], n, i,
+                           " and ".join(map(str, map(tuple, shapes))))  # fmt: skip
+                fix = tr("sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one")
+                raise ShapeError(cause, fix)
     return tuple(result)
 
 

@@ -128,8 +128,7 @@ def _expect_bias(where: str, w, b, channels: int) -> None:
 
 
 def _channels(where: str, x, w, groups: int, expected: int) -> ShapeError:
-    return ShapeError(
-        tr("{}: Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", where,
-           groups, list(w.shape), list(x.shape), expected, x.shape[1]),
-        tr("in_channels={}, or an input (N, {}, ...): channels come before the positions", x.shape[1], expected),
-    )  # fmt: skip
+    cause = tr("{}: Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", where,
+               groups, list(w.shape), list(x.shape), expected, x.shape[1])  # fmt: skip
+    fix = tr("in_channels={}, or an input (N, {}, ...): channels come before the positions", x.shape[1], expected)
+    return ShapeError(cause, fix)

@@ -71,6 +71,5 @@ def _out_of_range(ids, rows: int) -> IndexOutOfRangeError:
         return IndexOutOfRangeError(cause, tr("a table of {} positions, or texts of at most {} tokens", largest + 1, rows), code=13)
     if largest >= rows:
         return IndexOutOfRangeError(cause, tr("vocab_size={}, or same tokenizer as in training", largest + 1), code=12)
-    return IndexOutOfRangeError(
-        cause, "ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding", code=12
-    )
+    fix = tr("ids from 0; mask or replace negative ids (-100 marks ignored labels) before the embedding")
+    return IndexOutOfRangeError(cause, fix, code=12)

@@ -125,9 +125,8 @@ def check_implementation(owner: str, settings: dict[str, Any]) -> None:
     be without effect.
     """
     if settings.get("foreach") and settings.get("fused"):
-        raise ArgumentError(
-            tr("{}: `fused` and `foreach` cannot be `True` together", owner), "leave both out: badak's update is always fused"
-        )
+        fix = tr("leave both out: badak's update is always fused")
+        raise ArgumentError(tr("{}: `fused` and `foreach` cannot be `True` together", owner), fix)
     if settings.get("capturable"):
         cause = tr("{}: capturable=True is about recording graphs on a GPU and has no effect on the CPU.", owner)
         warn_once((owner, "capturable"), cause, "leave it out")

@@ -74,9 +74,8 @@ def _check_form(loaded: Any, owner: str) -> None:
 
 
 def refuse(owner: str, cause: str) -> NoReturn:
-    raise OptimizerStateError(
-        tr("{}.load_state_dict: {}", owner, cause), "pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict"
-    )
+    fix = tr("pass what optimizer.state_dict() gave; a model's goes to model.load_state_dict")
+    raise OptimizerStateError(tr("{}.load_state_dict: {}", owner, cause), fix)
 
 
 def check_memory(

@@ -47,9 +47,8 @@ def _look(op, arrays, attributes, outputs) -> None:
             cause = tr(
                 "{} is the first operation to make {} ({} of {} values), from inputs that hold Inf", where, kind, bad, made.size
             )
-        raise GraphError(
-            cause, "look at its inputs there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow"
-        )
+        fix = tr("look at its inputs there: a logarithm or a root of 0, a division by 0, a softmax of -inf alone, an overflow")
+        raise GraphError(cause, fix)
 
 
 def _is_not_finite(array):
@@ -61,11 +60,10 @@ def _look_back(node, dys, dxs) -> None:
         if dx is not None and dx.dtype.kind in _FLOATS and not np.isfinite(dx).all():
             kind = "NaN" if np.isnan(dx).any() else "Inf"
             if all(dy is None or np.isfinite(dy).all() for dy in dys):
-                raise GraphError(
-                    tr("Function '{}' returned {} values in its {}th output: the backward of {} is the first to make {} in a "
-                       "gradient ({} of {} values)", name_of(node), kind.lower(), i, node._where(), kind,
-                       int((~np.isfinite(dx)).sum()), dx.size),
-                    "look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)",
-                )  # fmt: skip
+                cause = tr("Function '{}' returned {} values in its {}th output: the backward of {} is the first to make {} in a "
+                           "gradient ({} of {} values)", name_of(node), kind.lower(), i, node._where(), kind,
+                           int((~np.isfinite(dx)).sum()), dx.size)  # fmt: skip
+                fix = tr("look at the input of that operation (a root or a logarithm at 0, a division by 0, an overflow)")
+                raise GraphError(cause, fix)
             cause = tr("the gradient that reaches {} already holds NaN or Inf", node._where())
             raise GraphError(cause, "look at the gradient given to backward()")

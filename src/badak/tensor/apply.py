@@ -241,11 +241,9 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
 
 
 def _inference_error(op) -> GraphError:
-    return GraphError(
-        tr("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use "
-           "it in autograd; {} needs one that was made in inference_mode()", op.name),
-        "x.clone() outside inference_mode() gives a tensor that can be used, or make it under no_grad()",
-    )  # fmt: skip
+    cause = tr("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use "
+               "it in autograd; {} needs one that was made in inference_mode()", op.name)  # fmt: skip
+    return GraphError(cause, "x.clone() outside inference_mode() gives a tensor that can be used, or make it under no_grad()")
 
 
 def _share(op, x: Tensor, outputs, attributes) -> None:

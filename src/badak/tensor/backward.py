@@ -65,12 +65,11 @@ def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None
             return backpropagate(roots, bool(retain_graph), targets)
         except GraphError as error:
             if error.code == name_of(24) and not any(spent):
-                raise GraphError(
-                    error.cause,
+                fix = tr(
                     "a state that is carried into the next step: h = h.detach() there. Two losses of one graph: add them, or "
-                    "backward(retain_graph=True) the first time",
-                    code=34,
-                ) from None
+                    "backward(retain_graph=True) the first time"
+                )
+                raise GraphError(error.cause, fix, code=34) from None
             raise
     recorded = [(edge, _tensor(dy, array, y)) for (edge, array), y, dy in zip(roots, outputs, gradients)]
     higher = importlib.import_module("badak.tensor.double_backward")  # which few programs need

@@ -74,11 +74,9 @@ def _cannot_join(tensors, dim: int) -> ShapeError:
             )  # fmt: skip
         for a, (n, m) in enumerate(zip(first, shape)):
             if n != m and a != dim:
-                return ShapeError(
-                    tr("Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor "
-                       "number {} in the list.", dim, n, m, k),
-                    tr("its shape is {}, the first one's {}: they differ in dimension {}", shape, first, a),
-                )  # fmt: skip
+                cause = tr("Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor "
+                           "number {} in the list.", dim, n, m, k)  # fmt: skip
+                return ShapeError(cause, tr("its shape is {}, the first one's {}: they differ in dimension {}", shape, first, a))
     return ShapeError(tr("cat: these shapes do not join along dimension {}: {}", dim, [x._array.shape for x in tensors]), None)
 
 

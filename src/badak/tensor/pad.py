@@ -52,10 +52,8 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
     if value is not None and value != 0:
         raise ArgumentError(tr('Padding mode "{}" doesn\'t take in value argument; got {}', mode, value), "mode='constant'")
     if len(pad) and len(shape) not in (len(pad) // 2 + 1, len(pad) // 2 + 2):
-        raise NotSupportedError(
-            tr("Padding size {} is not supported for {}D input tensor.", len(pad), len(shape)),
-            tr("{} numbers, with 0 for the dims that stay, or x.unsqueeze(0)", 2 * max(len(shape) - 2, 1)),
-        )
+        fix = tr("{} numbers, with 0 for the dims that stay, or x.unsqueeze(0)", 2 * max(len(shape) - 2, 1))
+        raise NotSupportedError(tr("Padding size {} is not supported for {}D input tensor.", len(pad), len(shape)), fix)
     if mode != "circular":
         expect_some(input, len(pad) // 2)
     takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]

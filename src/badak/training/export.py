@@ -83,10 +83,9 @@ def _examples(kind: str, config: Any) -> tuple[dict[str, Tensor], list[dict[int,
 def expect_family(run: str | os.PathLike, kind: str) -> None:
     """Refuse the kinds of runs that no family of transformers has, and say where they can be read."""
     if kind == "classify":
-        raise ArgumentError(
-            tr("{} is a run of badak train classify: no family of transformers reads pictures row by row with two stacks", run),
-            "badak predict reads it; its weights are in model.safetensors, for any program that reads safetensors",
-        )
+        cause = tr("{} is a run of badak train classify: no family of transformers reads pictures row by row with two stacks", run)
+        fix = tr("badak predict reads it; its weights are in model.safetensors, for any program that reads safetensors")
+        raise ArgumentError(cause, fix)
     if kind not in HINTS:
         cause = tr(
             "{} is a run of badak.training.fit: its model is the program's own, and no family of transformers is known for it", run

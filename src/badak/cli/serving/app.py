@@ -81,10 +81,8 @@ class Service:
         model = self._model(fields, Encoder)
         first = fields.values.get("input")
         if isinstance(first, list) and first and isinstance(first[0], int | list):
-            raise RequestError(
-                "input holds token numbers, and which tokenizer made them is not known",
-                "texts; with langchain-openai: OpenAIEmbeddings(check_embedding_ctx_length=False)", param="input",
-            )  # fmt: skip
+            fix = tr("texts; with langchain-openai: OpenAIEmbeddings(check_embedding_ctx_length=False)")
+            raise RequestError("input holds token numbers, and which tokenizer made them is not known", fix, param="input")
         texts = fields.texts("input", self.limits.max_inputs)
         form = fields.pick("encoding_format", "float", lambda x: x in ("float", "base64"), tr("float or base64"))
         truncate = fields.flag("truncate")
@@ -211,11 +209,9 @@ class Service:
                 async for chunk in request.stream():
                     body += chunk
                     if len(body) > self.limits.body:
-                        raise RequestError(
-                            tr("the body has more than {:,} bytes", self.limits.body),
-                            tr("a smaller one, or serve with --body {}", 8 * self.limits.body),
-                            status=413, code="request_too_large",
-                        )  # fmt: skip
+                        cause = tr("the body has more than {:,} bytes", self.limits.body)
+                        fix = tr("a smaller one, or serve with --body {}", 8 * self.limits.body)
+                        raise RequestError(cause, fix, status=413, code="request_too_large")
         except TimeoutError:
             raise RequestError(tr("the body did not come within {:.0f} s", BODY_SECONDS), "send it at once", status=408) from None
         return parsed(bytes(body))

@@ -175,10 +175,9 @@ def _as_trace(m: Any) -> TracedModule:
     program, found = _traced("jit.save", m, args, kwargs, sizes)
     if program.trace.reads:
         how, line = program.trace.reads[0]
-        raise NotSupportedError(
-            tr("jit.save: a tensor goes to Python at {} ({}); a file holds no Python that could branch on it", line, how),
-            "compute with tensors there, as by torch.where; or torch.jit.trace(model, example).save(path) for one branch",
-        )
+        cause = tr("jit.save: a tensor goes to Python at {} ({}); a file holds no Python that could branch on it", line, how)
+        fix = tr("compute with tensors there, as by torch.where; or torch.jit.trace(model, example).save(path) for one branch")
+        raise NotSupportedError(cause, fix)
     _check("jit.save", program, m, found, (), 1e-5)
     return found
 

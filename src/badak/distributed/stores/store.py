@@ -134,10 +134,8 @@ class Store:
         while (answer := ask()) is None:
             left = end - time.monotonic()
             if left <= 0:
-                raise DistStoreError(
-                    tr("wait timeout after {:.0f}ms, keys: {}", seconds * 1000, tr(", ").join(keys)),
-                    "look at the process that should set them; a longer wait: store.set_timeout(timedelta(minutes=10))",
-                )
+                fix = tr("look at the process that should set them; a longer wait: store.set_timeout(timedelta(minutes=10))")
+                raise DistStoreError(tr("wait timeout after {:.0f}ms, keys: {}", seconds * 1000, tr(", ").join(keys)), fix)
             time.sleep(min(pause, left))
             pause = min(2 * pause, PAUSE)
         return answer

@@ -62,10 +62,8 @@ def scaled_dot_product_attention(
         real_tensor(value, "attention", "value"),
     )
     if attn_mask is not None and is_causal:
-        raise ArgumentError(
-            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
-            "leave one of them out, or attn_mask & tril(ones(T, S, dtype=bool)); of a Mask: attn_mask & Mask.causal()",
-        )
+        fix = tr("leave one of them out, or attn_mask & tril(ones(T, S, dtype=bool)); of a Mask: attn_mask & Mask.causal()")
+        raise ArgumentError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True", fix)
     q, k, v, lead = _four_axes(q, k, v, enable_gqa)
     keep = bias = None
     causal = 0 if is_causal else None
@@ -238,9 +236,8 @@ def _check_masks(attn_mask: Tensor | None, key_padding_mask: Tensor | None, q: T
 def _mask_error(shape: tuple, B: int, H: int, T: int, S: int) -> _DimError:
     if shape == (B, S):
         cause = tr("attn_mask {} equals (batch={}, keys={}): a padding mask", shape, B, S)
-        return _DimError(
-            cause, tr("key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {}", (B, 1, 1, S)), code=3
-        )
+        fix = tr("key_padding_mask=mask, or for attention functions mask[:, None, None, :] of shape {}", (B, 1, 1, S))
+        return _DimError(cause, fix, code=3)
     if len(shape) == 2 and shape == (B, B):
         cause = tr("query is read as (length={}, batch={}) because batch_first=False, but attn_mask is {}x{}", T, B, B, B)
         return _DimError(cause, "batch_first=True", code=8)

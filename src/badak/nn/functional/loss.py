@@ -118,22 +118,17 @@ def _axes_mismatch(where_: str, shape, target: Tensor) -> ShapeError:
     expected, labels = (shape[0], *shape[2:]) if len(shape) > 1 else (), target._array.shape
     if len(shape) > 1 and labels == shape and target._array.dtype.kind in "iub":
         one = tr("one-hot rows") if bool((target._array.sum(1) == 1).all()) else tr("one number for each class")
-        return ShapeError(
-            tr("{}: target {} holds {} as {}, where class ids of shape {} are expected", where_, labels, one, target.dtype,
-               expected),
-            "target.argmax(1) gives class ids; target.float() is taken as probabilities",
-            code=14,
-        )  # fmt: skip
+        cause = tr("{}: target {} holds {} as {}, where class ids of shape {} are expected", where_, labels, one, target.dtype,
+                   expected)  # fmt: skip
+        return ShapeError(cause, "target.argmax(1) gives class ids; target.float() is taken as probabilities", code=14)
     cause = tr("{}: Expected target size {}, got {}: logits {} are read as ({}), target is {}", where_, list(expected),
                list(labels), shape, ", ".join(_axis_names(len(shape))), labels)  # fmt: skip
     if len(shape) == 2 and labels and labels[0] != shape[0] and len(labels) == 1:
-        return ShapeError(
-            cause, tr("one label for each row: batch_size {} of the logits against {} labels", shape[0], labels[0]), code=14
-        )
+        fix = tr("one label for each row: batch_size {} of the logits against {} labels", shape[0], labels[0])
+        return ShapeError(cause, fix, code=14)
     if len(shape) > 2 and labels == shape[:-1]:  # the classes are the last axis, as a language model makes them
-        return ShapeError(
-            cause, tr("logits.flatten(0, {}) and target.flatten(), or logits.movedim(-1, 1)", len(shape) - 2), code=14
-        )
+        fix = tr("logits.flatten(0, {}) and target.flatten(), or logits.movedim(-1, 1)", len(shape) - 2)
+        return ShapeError(cause, fix, code=14)
     if len(shape) > 2:
         return ShapeError(cause, tr("a target of shape {}", expected), code=14)
     return ShapeError(cause, tr("a target of class ids of shape {}, or of probabilities of shape {}", expected, shape), code=14)

@@ -55,9 +55,8 @@ def checked(schedule: Any, loaded: Any, needed: tuple[str, ...] = ("last_epoch",
 
 def refuse(schedule: Any, cause: str) -> NoReturn:
     """Raise the error of a state that does not fit."""
-    raise OptimizerStateError(
-        tr("{}.load_state_dict: {}", type(schedule).__name__, cause), "pass what the same kind of schedule gave as state_dict()"
-    )
+    fix = tr("pass what the same kind of schedule gave as state_dict()")
+    raise OptimizerStateError(tr("{}.load_state_dict: {}", type(schedule).__name__, cause), fix)
 
 
 def _compare(schedule: Any, name: str, mine: Any, value: Any) -> None:

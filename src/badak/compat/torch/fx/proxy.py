@@ -70,10 +70,8 @@ class TracerBase:
 
     def to_bool(self, obj: "Proxy") -> bool:
         """A proxy decides over control flow."""
-        raise TraceError(
-            tr("symbolically traced variables cannot be used as inputs to control flow: {}", obj.node.name),
-            "concrete_args={'flag': True} for an argument that is a switch, or fx.wrap the function that decides",
-        )
+        fix = tr("concrete_args={'flag': True} for an argument that is a switch, or fx.wrap the function that decides")
+        raise TraceError(tr("symbolically traced variables cannot be used as inputs to control flow: {}", obj.node.name), fix)
 
     def iter(self, obj: "Proxy") -> Iterator:
         """A proxy is iterated: possible where the program unpacks so many values."""

@@ -86,9 +86,8 @@ class Traced(Module):
                 if isinstance(error, BadakError):
                     raise
                 name = getattr(function, "__name__", "a call")
-                raise ArgumentError(
-                    f"{self._where}: {name}: {error}", "trace the program again, or read an undamaged file"
-                ) from None
+                fix = tr("trace the program again, or read an undamaged file")
+                raise ArgumentError(f"{self._where}: {name}: {error}", fix) from None
             for number in over:
                 values[number] = None
         return values[-1]
