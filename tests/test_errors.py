@@ -63,6 +63,15 @@ def attend(B=2, T=5, C=8, **masks):
 # ------------------------------------------------------------------ masks
 
 
+def test_what_is_of_another_kind_is_told_by_the_name_of_its_class():
+    errors.expect_kind([], list | tuple, "f: expected a list; got {}", "[x]")
+    with pytest.raises(errors.ArgumentTypeError) as caught:
+        errors.expect_kind({}, list | tuple, "{}: expected a list; got {}", "[x]", "f")
+    assert (caught.value.cause, caught.value.fix) == ("f: expected a list; got dict", "[x]")
+    with pytest.raises(TypeError, match="cond: expected a tuple or a list of operands; got dict"):
+        badak.cond(True, abs, abs, {})
+
+
 def test_01_a_float_mask_of_zeros_and_ones():
     mask = badak.tril(badak.ones(5, 5))
     text = complaint(lambda: attend(attn_mask=mask))
