@@ -50,7 +50,7 @@ class OwnError(ArgumentError): pass
 def f(n, kind):
     name = "no message of ours"
     cause = tr("{} of {!r} steps", n, tr("a list") if kind else tr("names")) + (", and a rest" if n > 2 else "")
-    expect_kind(kind, str, "f: expected {} as text; got {}", "str(kind)", n)
+    expect_kind(kind, str, "f: expected {} as text; got {}", "write it in quotes", n)
     if n:
         raise OwnError(cause, "use {} as it is" if kind else None)
     raise ArgumentError(tr("got {:,} row{}", n, "s" * (n != 1)), "x.float()")
@@ -58,7 +58,7 @@ def f(n, kind):
     )
     read = templates.read(tmp_path, errors={"ArgumentError"})
     said = {"{0} of {1} steps", "{0} of {1} steps, and a rest", "a list", "names", "use {{}} as it is", "got {0} row{1}"}
-    assert {*read} == said | {"f: expected {0} as text; got {1}", "str(kind)"}
+    assert {*read} == said | {"f: expected {0} as text; got {1}", "write it in quotes"}
     assert read["got {0} row{1}"].optional == {1} and read["a list"].room == "nn"
 
 
