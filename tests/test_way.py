@@ -16,5 +16,5 @@ def test_a_parameter_crosses_few_files_and_turns_back_nowhere():
     assert {turn.partition(",")[0] for turn in turns} <= HANDED_OVER, turns
     files = {file for part in found.values() for file in part}
     assert {"nn/linear.py", "ops/linear.py", "autograd/engine.py", "optim/adam.py", "io/safetensors.py"} <= files
-    # another file on the way needs a reason
-    assert len(files) <= 48, "\n".join(sorted(files))
+    # another file on the way needs a reason; the last one was core/errors.py, which says what kind an argument is to be of
+    assert len(files) <= 49, "\n".join(sorted(files))

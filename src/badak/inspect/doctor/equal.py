@@ -194,9 +194,9 @@ def asked_alike(tree: ast.Module) -> Iterator[Told]:
         checks = [names_in(x) for x in walk(tree) if isinstance(x, ast.Assert)]  # that both are equal
         for line in (x for x in scope.body if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call) and x.value.args):
             name, value, read = unparse(line.targets[0]), unparse(line.value), names_in(line.value)
-            other, first = known.setdefault(value, (name, line.lineno))
+            other, since = known.setdefault(value, (name, line.lineno))
             made = called(line.value)[:1].isupper()  # a thing of its own each time
-            if changed(scope, read, first, line.lineno):
+            if changed(scope, read, since, line.lineno):
                 known[value] = name, line.lineno
             elif (
                 other != name

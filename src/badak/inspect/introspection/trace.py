@@ -21,7 +21,7 @@ from badak.tensor import Tensor
 
 _CARRIERS = (  # what carries a call and computes nothing of its own: arguments, records, errors, dtypes
     "badak.tensor.apply", "badak.tensor.promote", "badak.tensor.data", "badak.tensor.inplace", "badak.tensor.dtypes",
-    "badak.core.events", "badak.core.modes",
+    "badak.core.events", "badak.core.modes", "badak.core.i18n",
     "badak.core.public_api", "badak.core.errors", "badak.tensor.tensor", "badak.tensor.returns", "badak.compiler",
     "badak.tensor.convert", "badak.tensor.upcast", "badak.tensor.meta", "badak.inspect.introspection", "badak.core.signals",
     "badak.nn.module", "badak.compat.torch.wrapper",

@@ -98,8 +98,8 @@ def linear(x, w, b, kind=None):
         rows = x.reshape(-1, size)
         y = np.empty((*x.shape[:-1], features), x.dtype)
         columns = _columns(_BLOCK, size)
-        few_rows(-(-features // columns), w.size // 5, y.reshape(len(rows), features), vector(rows, x.dtype), w,
-                 NOTHING[x.dtype] if b is None else vector(b, x.dtype), columns)  # fmt: skip
+        few_rows(-(-features // columns), w.size // 5, y.reshape(len(rows), features), np.ascontiguousarray(rows), w,
+                 NOTHING[x.dtype] if b is None else np.ascontiguousarray(b), columns)  # fmt: skip
         return y
     lead = x.shape[:-1]
     rows, columns = x.reshape(math.prod(lead), size), w.T
