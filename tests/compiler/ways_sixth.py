@@ -358,3 +358,83 @@ def a_tensor_on_the_meta_device():
     like = badak.ones(2, 3, device="meta")
     c = space(like=like)
     return (lambda x: x * len(c.like) + len((c.like * 2).shape)), lambda: setattr(c, "like", badak.ones(5, 3, device="meta"))
+
+
+# ---------------------------------------------------------------- what was not there
+
+
+@way
+def an_attribute_that_a_parameter_gets():
+    p = nn.Parameter(badak.ones(3))
+    return (lambda x: (x * getattr(p, "scale", 1.0)).detach()), lambda: setattr(p, "scale", 3.0)
+
+
+@way
+def an_attribute_that_is_tried():
+    p = nn.Parameter(badak.ones(3))
+
+    def step(x):
+        try:
+            return x * p.scale
+        except AttributeError:
+            return x
+
+    return step, lambda: setattr(p, "scale", 3.0)
+
+
+@way
+def an_attribute_that_one_of_the_parameters_gets():
+    layer = nn.Linear(3, 3)
+    step = lambda x: x * sum(2.0 if getattr(p, "no_decay", False) else 1.0 for p in layer.parameters())
+    return step, lambda: setattr(layer.bias, "no_decay", True)
+
+
+@way
+def an_attribute_that_an_argument_of_ones_own_gets():
+    p = nn.Parameter(badak.ones(3))
+    step = lambda x, p: (x * getattr(p, "scale", 1.0)).detach()
+    return (step, lambda x: ((x, p), {})), lambda: setattr(p, "scale", 3.0)
+
+
+@way
+def an_attribute_that_a_buffer_gets():
+    norm = nn.BatchNorm1d(3)
+    return (lambda x: x * getattr(norm.running_mean, "scale", 1.0)), lambda: setattr(norm.running_mean, "scale", 3.0)
+
+
+@way
+def an_attribute_that_a_buffer_of_a_loop_gets():
+    norm = nn.BatchNorm1d(3)
+    step = lambda x: sum(x * b.sum() * getattr(b, "scale", 1.0) for b in norm.buffers())
+    return step, lambda: setattr(norm.running_var, "scale", 3.0)
+
+
+@way
+def an_attribute_that_a_method_gets():
+    class Thing:
+        def method(self):
+            pass
+
+    thing = Thing()
+    return (lambda x: x * getattr(thing.method, "scale", 1.0)), lambda: setattr(Thing.method, "scale", 3.0)
+
+
+def put_past_a_module(make, change):
+    badak.manual_seed(0)
+    layer = make()
+    return (lambda x: layer(x).detach()), lambda: change(layer)
+
+
+@way
+def a_forward_put_past_a_module():
+    return put_past_a_module(lambda: nn.Linear(3, 3), lambda layer: vars(layer).update(forward=lambda x: x * 3))
+
+
+@way
+def a_mode_put_past_a_module():
+    return put_past_a_module(lambda: nn.Dropout(0.5), lambda layer: vars(layer).update(training=False))
+
+
+@way
+def a_hook_put_past_a_module():
+    return put_past_a_module(lambda: nn.Linear(3, 3), lambda layer: layer._forward_hooks.update({99: lambda m, args, y: y * 3}))

@@ -49,6 +49,8 @@ _SHAPES = "shape size dtype ndim numel dim stride storage_offset element_size it
 # attributes of a tensor that no operation tells of: what of its state they come from
 TOLD = {"requires_grad": "_requires_grad", "is_leaf": "_requires_grad", **dict.fromkeys(_SHAPES.split(), "_array")}
 MODULE_PARTS = "_parameters", "_buffers", "_modules"
+# tables of a module that are looked into: of what others hold it tells, and nobody is known to write them past it
+MODULE_TABLES = frozenset((*MODULE_PARTS, "_forward_hooks", "_forward_pre_hooks", "_non_persistent_buffers_set"))
 SAYS = (
     types.FunctionType,
     type,

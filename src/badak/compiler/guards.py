@@ -22,6 +22,7 @@ from badak.compiler.places import (
     Kind,
     Mapping,
     Members,
+    Names,
     Place,
     TypeOf,
     all_alike,
@@ -108,7 +109,9 @@ class Identities:
     """What places hold, compared by identity: those of one kind together."""
 
     def __init__(self, held: list[list]):
-        of: dict[type, list] = {kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf, Kind)}
+        of: dict[type, list] = {
+            kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf, Kind, Names)
+        }
         self.rest: list[tuple[Place, list]] = []
         for place, before in held:
             group = of[type(place)] if _is_usual(place, before) else self.rest
@@ -118,12 +121,14 @@ class Identities:
         self.class_entries = _firsts(of[ClassEntry])
         classes = [(vars(place.container), before) for place, before in of[Class]]
         named = [(place.container, before) for place, before in of[Mapping]] + classes
-        self.sized = [each for each, _ in named] + _containers(of[Items]) + _containers(of[Members])
-        self.sizes = [len(before) // 2 for _, before in named] + [len(before) for _, before in of[Items] + of[Members]]
+        listed = of[Items] + of[Members] + of[Names]
+        self.sized = [each for each, _ in named] + _containers(listed)
+        self.sizes = [len(before) // 2 for _, before in named] + [len(before) for _, before in listed]
         self.mappings = [each for each, before in named if before]
         self.keys = [x for _, before in named for x in before[: len(before) // 2]]
         self.values = [x for _, before in named for x in before[len(before) // 2 :]]
-        self.lists, self.items = _containers(of[Items]), [x for _, before in of[Items] for x in before]
+        listed = of[Items] + of[Names]
+        self.lists, self.items = _containers(listed), [x for _, before in listed for x in before]
         self.cells, self.variables = _containers(of[Cell]), _firsts(of[Cell])
         self.functions = _containers(of[Code])
         self.codes, self.defaults, self.keywords = (list(map(part, self.functions)) for part in (_code, _defaults, _keywords))
@@ -174,7 +179,7 @@ def _is_usual(place: Place, before: list) -> bool:
         return type(place.container) is set and not before
     if kind is Code:
         return not place.container.__kwdefaults__
-    return kind in (Cell, Class, ClassEntry, TypeOf, Kind)
+    return kind in (Cell, Class, ClassEntry, TypeOf, Kind, Names)
 
 
 def _values(mapping) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 
 from badak.compiler.snapshot import ByKind, is_number, same
 from badak.tensor.attributes import held_by, is_a
+from badak.tensor.tensor import STATE
 
 MISSING = object()
 
@@ -140,6 +141,20 @@ class Kind(Place):
 
     def now(self) -> list:
         return [type(self.container)]
+
+
+class Names(Place):
+    """The names in a dict."""
+
+    def now(self) -> list:
+        return [*self.container]
+
+
+class Added(Place):
+    """The names of what a program has set on a tensor; `container` is the dict that has them, next to those of its state."""
+
+    def now(self) -> list:
+        return [name for name in self.container if name not in STATE]
 
 
 class Variable(Place):

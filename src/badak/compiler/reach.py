@@ -70,7 +70,7 @@ class Reached:
             for module in modules:
                 self._add(self._root, module, type(module).__name__)
             for x in tensors:
-                self._put(places.Kind(x, type(x).__name__))
+                self._tensor(x, type(x).__name__)
             for own, name in events.of_all:
                 self._put(places.place_of(self._entry(own, name, name), name))
             for pool in self._pools.values():
@@ -179,6 +179,7 @@ class Reached:
     def _open(self, pool: Pool, thing: Any, where: str) -> None:
         kind = type(thing)
         if is_a(thing, Tensor):
+            self._tensor(thing, where)
             self._attributes(pool, thing, where)
             return
         place = places.place_of(thing, where)
@@ -269,8 +270,17 @@ class Reached:
         pool.names |= words or set()
         self._waiting.extend((pool, thing, type(thing).__name__) for thing in list(pool.found.values()))
 
+    def _tensor(self, x: Tensor, where: str) -> None:
+        self._put(places.Kind(x, where))
+        own = held_by(x)
+        self._put(places.Added(own, f"an attribute of {where}"))
+        for name in own.keys() - STATE:
+            self._entry(own, name, f"{where}.{name}")
+
     def _attribute(self, thing: Any, name: str, where: str) -> list:
         """All that may be meant by thing.name, whose places are noted."""
+        if is_a(thing, types.MethodType):
+            return self._attribute(thing.__func__, name, where)
         if contents.is_end[type(thing)]:
             return []
         if is_a(thing, Tensor):  # what a program has set on it, and what it is; values are announced
@@ -343,11 +353,14 @@ class Reached:
         """A module with all that it holds: its layers read it without telling."""
         own, name = places.dict_of(module), type(module).__name__
         self._put(places.TypeOf(module, name))
+        self._put(places.Names(own, f"an attribute of {name}"))
         for attribute, part in own.items():
-            if attribute in contents.MODULE_PARTS:
-                self._entry(own, attribute, name)
-                self._put(places.place_of(part, f"an attribute of {name}"))
-            elif attribute not in type(module)._told:
+            if attribute in type(module)._bookkeeping:
+                if attribute in contents.MODULE_PARTS or attribute == "training":
+                    self._entry(own, attribute, f"{name}.{attribute}")
+                if attribute in contents.MODULE_TABLES:
+                    self._put(places.place_of(part, f"{name}.{attribute}"))
+            else:
                 self._entry(own, attribute, f"{name}.{attribute}")
                 if is_a(part, dict | list | set | deque):
                     self._put(places.place_of(part, f"{name}.{attribute}"))

@@ -16,8 +16,25 @@ from types import CellType, FunctionType
 from typing import Any
 
 from badak import kernels
-from badak.compiler.places import Cell, Class, ClassEntry, Code, Entry, Items, Kind, Mapping, Order, Place, TypeOf, dict_of
+from badak.compiler.places import (
+    Added,
+    Cell,
+    Class,
+    ClassEntry,
+    Code,
+    Entry,
+    Items,
+    Kind,
+    Mapping,
+    Members,
+    Names,
+    Order,
+    Place,
+    TypeOf,
+    dict_of,
+)  # fmt: skip
 
+_MANY = 12_345  # entries of a dict, as no other word of it has
 _RESTLESS = 2  # changes of a dict, of what nobody has read, after which it is compared by what was read
 
 
@@ -118,13 +135,22 @@ def _of_kind(thing: Any) -> list | None:
     return rows + more if rows and more and more[0][1] == id(own) else None
 
 
+def _of_members(members: Any) -> list | None:
+    return _rows(members, _layout().members) if type(members) is set and not members else None
+
+
+def _of_added(own: Any) -> list | None:
+    return _rows(own, _layout().count)
+
+
 def _of_class_alone(thing: Any) -> list | None:
     return _rows(thing, _layout().kind)
 
 
 _ROWS: dict[type, Callable[[Any], list | None]] = {
     Entry: _of_dict, Mapping: _of_mapping, Class: _of_class, ClassEntry: _of_class, Items: _of_list, Cell: _of_cell,
-    Code: _of_function, TypeOf: _of_kind, Kind: _of_class_alone, Order: _of_order,
+    Code: _of_function, TypeOf: _of_kind, Kind: _of_class_alone, Names: _of_dict,
+    Added: _of_added, Members: _of_members, Order: _of_order,
 }  # fmt: skip
 
 
@@ -152,6 +178,10 @@ class _Layout:
         self.function = [_where(f, id(x), span) for x in (f.__code__, f.__defaults__, f.__kwdefaults__)]
         f.__kwdefaults__ = None
         self.size, self.items = _of_lists()
+        self.count = _where(dict.fromkeys(range(_MANY)), _MANY, range(16, dict.__basicsize__, 8))
+        members = set(range(_MANY + 1))
+        members.discard(0)  # so that it has one place more than members
+        self.members = _where(members, _MANY, range(16, set.__basicsize__, 8))
         self.version = next(filter(_is_version, range(16, dict.__basicsize__, 8)), None)
 
 

@@ -56,7 +56,6 @@ class Module(Moving, State, Hooks):
     """
 
     _bookkeeping = frozenset((*HOOKS, *MEMBERS, "_non_persistent_buffers_set", "training"))
-    _told = frozenset((*HOOKS, "training"))  # what changes tell events of
     dump_patches = False
 
     def __init_subclass__(cls, **options: Any) -> None:
