@@ -22,8 +22,8 @@ from badak.compiler.places import (
     Kind,
     Mapping,
     Members,
-    Names,
     Place,
+    Size,
     TypeOf,
     all_alike,
 )  # fmt: skip
@@ -110,7 +110,7 @@ class Identities:
 
     def __init__(self, held: list[list]):
         of: dict[type, list] = {
-            kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf, Kind, Names)
+            kind: [] for kind in (Entry, Mapping, Class, ClassEntry, Items, Members, Cell, Code, TypeOf, Kind, Size)
         }
         self.rest: list[tuple[Place, list]] = []
         for place, before in held:
@@ -121,14 +121,13 @@ class Identities:
         self.class_entries = _firsts(of[ClassEntry])
         classes = [(vars(place.container), before) for place, before in of[Class]]
         named = [(place.container, before) for place, before in of[Mapping]] + classes
-        listed = of[Items] + of[Members] + of[Names]
-        self.sized = [each for each, _ in named] + _containers(listed)
-        self.sizes = [len(before) // 2 for _, before in named] + [len(before) for _, before in listed]
+        self.sized = [each for each, _ in named] + _containers(of[Items] + of[Members] + of[Size])
+        self.sizes = [len(before) // 2 for _, before in named] + [len(before) for _, before in of[Items] + of[Members]]
+        self.sizes += _firsts(of[Size])
         self.mappings = [each for each, before in named if before]
         self.keys = [x for _, before in named for x in before[: len(before) // 2]]
         self.values = [x for _, before in named for x in before[len(before) // 2 :]]
-        listed = of[Items] + of[Names]
-        self.lists, self.items = _containers(listed), [x for _, before in listed for x in before]
+        self.lists, self.items = _containers(of[Items]), [x for _, before in of[Items] for x in before]
         self.cells, self.variables = _containers(of[Cell]), _firsts(of[Cell])
         self.functions = _containers(of[Code])
         self.codes, self.defaults, self.keywords = (list(map(part, self.functions)) for part in (_code, _defaults, _keywords))
@@ -179,7 +178,7 @@ def _is_usual(place: Place, before: list) -> bool:
         return type(place.container) is set and not before
     if kind is Code:
         return not place.container.__kwdefaults__
-    return kind in (Cell, Class, ClassEntry, TypeOf, Kind, Names)
+    return kind in (Cell, Class, ClassEntry, TypeOf, Kind, Size)
 
 
 def _values(mapping) -> Any:

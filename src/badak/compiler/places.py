@@ -143,11 +143,11 @@ class Kind(Place):
         return [type(self.container)]
 
 
-class Names(Place):
-    """The names in a dict."""
+class Size(Place):
+    """How many entries a dict has."""
 
     def now(self) -> list:
-        return [*self.container]
+        return [len(self.container)]
 
 
 class Added(Place):

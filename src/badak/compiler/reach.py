@@ -353,7 +353,7 @@ class Reached:
         """A module with all that it holds: its layers read it without telling."""
         own, name = places.dict_of(module), type(module).__name__
         self._put(places.TypeOf(module, name))
-        self._put(places.Names(own, f"an attribute of {name}"))
+        self._put(places.Size(own, f"an attribute of {name}"))
         for attribute, part in own.items():
             if attribute in type(module)._bookkeeping:
                 if attribute in contents.MODULE_PARTS or attribute == "training":

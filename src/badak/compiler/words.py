@@ -27,9 +27,9 @@ from badak.compiler.places import (
     Kind,
     Mapping,
     Members,
-    Names,
     Order,
     Place,
+    Size,
     TypeOf,
     dict_of,
 )  # fmt: skip
@@ -96,7 +96,9 @@ def _of_dict(own: Any) -> list | None:
 
 
 def _of_mapping(own: Any) -> list | None:
-    return _of_dict(own) if type(own) is dict else None  # an OrderedDict may change its order alone
+    if type(own) is not dict:  # an OrderedDict may change its order alone
+        return None
+    return _of_dict(own) or (None if own else _of_count(own))
 
 
 def _of_class(kind: type) -> list | None:
@@ -139,7 +141,7 @@ def _of_members(members: Any) -> list | None:
     return _rows(members, _layout().members) if type(members) is set and not members else None
 
 
-def _of_added(own: Any) -> list | None:
+def _of_count(own: Any) -> list | None:
     return _rows(own, _layout().count)
 
 
@@ -149,8 +151,8 @@ def _of_class_alone(thing: Any) -> list | None:
 
 _ROWS: dict[type, Callable[[Any], list | None]] = {
     Entry: _of_dict, Mapping: _of_mapping, Class: _of_class, ClassEntry: _of_class, Items: _of_list, Cell: _of_cell,
-    Code: _of_function, TypeOf: _of_kind, Kind: _of_class_alone, Names: _of_dict,
-    Added: _of_added, Members: _of_members, Order: _of_order,
+    Code: _of_function, TypeOf: _of_kind, Kind: _of_class_alone, Size: _of_count,
+    Added: _of_count, Members: _of_members, Order: _of_order,
 }  # fmt: skip
 
 
