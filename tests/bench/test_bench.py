@@ -53,8 +53,7 @@ def test_every_way_and_every_other_peer_does_the_same_work(label):
         np.testing.assert_allclose(losses, [expected.step() for _ in losses], rtol=0, atol=1e-4, err_msg=name)
 
 
-@pytest.mark.thin(1)
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("label", ["badak blocks bf16", "torch blocks bf16", "torch autocast bf16", "badak blocks int8"])
 def test_fewer_bits_do_the_same_work_to_their_rounding(label):
     (library,) = chosen([label])
@@ -65,6 +64,7 @@ def test_fewer_bits_do_the_same_work_to_their_rounding(label):
         )
 
 
+@pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("label", ["badak blocks bf16", "badak blocks int8", "ctranslate2 int8"])
 def test_fewer_bits_write(label):

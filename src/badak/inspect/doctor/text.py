@@ -369,7 +369,8 @@ RULES = (
 
 
 def told() -> list[Told]:
-    """What the text of the program, and of its own modules, tells; nothing where it is not to be had."""
-    return [
+    """What the text of the program, and of its own modules, tells; nothing where it is not to be had. Of a place, each fix once."""
+    found = [
         each._replace(place=f"{source.name}:{each.line}") for rule in RULES for source in sources() for each in rule(source.tree)
     ]
+    return [*{(each.place, each.fix): each for each in reversed(found)}.values()][::-1]
