@@ -16,6 +16,7 @@ from typing import Any, Generic
 import numpy as np
 
 from badak.autograd.node import Node, Version
+from badak.compiler.code import facts
 from badak.compiler.frames import is_program, within
 from badak.compiler.places import Place, dict_of, is_consumed
 from badak.compiler.pure import written_in_python
@@ -85,6 +86,20 @@ def functions_of(value: Any) -> list:
         return [f for f in (value.fget, value.fset, value.fdel) if is_a(f, types.FunctionType)]
     value = getattr(value, "func", value) if type(value).__name__ == "cached_property" else value
     return [value] if is_a(value, types.FunctionType) else []
+
+
+def _asked_late(kind: type) -> list[tuple[dict, str]]:
+    found: list[tuple[dict, str]] = []
+    for f in [f for value in vars(kind).values() for f in functions_of(value)] if not is_program(home(kind)) else ():
+        for chain in facts(f.__code__).chains:
+            module = f.__globals__.get(chain.root) if chain.kind == "global" and chain.names else None
+            if is_a(module, types.ModuleType):
+                found += (f.__globals__, chain.root), (vars(module), chain.names[0])
+    return found
+
+
+# (namespace, name) of what layers of badak ask of modules, as of `functional.relu`: a program may put something else there
+asked_late = ByKind(_asked_late)
 
 
 def is_immutable(kind: type) -> bool:

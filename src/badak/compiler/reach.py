@@ -60,7 +60,6 @@ class Reached:
         self._waiting: deque = deque()
         self._linked: dict[int, types.FunctionType] = {}
         self._classes: set[type] = set()
-        self._late: set[type] = set()
         self._weak: list[tuple[Pool, str, Any]] = []  # what weak references refer to
         self._lookups: dict = {}
         self._root = Pool(None)
@@ -272,8 +271,7 @@ class Reached:
 
     def _tensor(self, x: Tensor, where: str) -> None:
         self._put(places.Kind(x, where))
-        own = held_by(x)
-        self._put(places.Added(own, f"an attribute of {where}"))
+        self._put(places.Added(own := held_by(x), f"an attribute of {where}"))
         for name in own.keys() - STATE:
             self._entry(own, name, f"{where}.{name}")
 
@@ -368,24 +366,13 @@ class Reached:
                     self._add(self._root, part, f"{name}.{attribute}")
         for kind in type(module).__mro__:
             self._class(kind)
-            self._called_late(kind)
+            for named, asked in contents.asked_late[kind]:
+                self._entry(named, asked, asked)
             forward: Any = vars(kind).get("forward")
             if is_a(forward, types.FunctionType):
                 self._put(places.ClassEntry(kind, f"{kind.__name__}.forward", "forward"))
                 self._function(self._root, forward, f"{kind.__name__}.forward")
                 break
-
-    def _called_late(self, kind: type) -> None:
-        """What layers of badak ask of modules by name, as of `functional.relu`: a program may have put something else there."""
-        if kind in self._late or is_program(home(kind)):
-            return
-        self._late.add(kind)
-        functions = [f for value in vars(kind).values() for f in contents.functions_of(value)]
-        for function, chain in [(f, chain) for f in functions for chain in facts(f.__code__).chains]:
-            module = function.__globals__.get(chain.root) if chain.kind == "global" and chain.names else None
-            if is_a(module, types.ModuleType):
-                self._entry(function.__globals__, chain.root, chain.root)
-                self._entry(vars(module), chain.names[0], f"{chain.root}.{chain.names[0]}")
 
     def _optimizer(self, own: dict, where: str) -> None:
         """Which parameters an optimizer has, in which groups: whose settings may change, every step reads them again."""
