@@ -92,6 +92,8 @@ def main() -> None:
     before = wanted.before.resolve()
     if wrong := set(wanted.only) - set(WORKLOADS):
         parser.error(f"--only {', '.join(sorted(wrong))}: expected workloads of {', '.join(WORKLOADS)}")
+    if min(wanted.starts, wanted.rounds) < 1:
+        parser.error(f"--starts {wanted.starts} --rounds {wanted.rounds}: expected 1 or more")
     if not (before / "src" / "badak").is_dir():
         parser.error(f"{wanted.before}: expected a checkout of badak")
     libraries = [each for each in chosen([]) if each.label in wanted.peers]
