@@ -202,7 +202,42 @@ def a_tensor_twice(compiled):
     return call
 
 
-REFUSED = {"a_list_that_was_given", "a_list_of_the_program"}
+def whole_of_what_a_gradient_is_a_part(compiled, part, given):
+    weight = badak.ones(2, requires_grad=True)
+
+    def doubled(x):
+        y = x[0].repeat(2) * 2
+        weight.grad = y[part]
+        return y[given]
+
+    step = compiled(doubled)
+
+    def call(x):
+        weight.grad = None
+        found = step(x)
+        before = found.clone(), weight.grad.clone()
+        found.zero_()
+        return *before, weight.grad.clone()
+
+    return call
+
+
+@use
+def memory_before_a_gradient(compiled):
+    return whole_of_what_a_gradient_is_a_part(compiled, slice(4, 6), slice(None))
+
+
+@use
+def memory_behind_a_gradient(compiled):
+    return whole_of_what_a_gradient_is_a_part(compiled, slice(0, 2), slice(1, 4))
+
+
+@use
+def memory_between_the_numbers_of_a_gradient(compiled):
+    return whole_of_what_a_gradient_is_a_part(compiled, slice(0, 3, 2), slice(1, 2))
+
+
+REFUSED = {"a_list_that_was_given", "a_list_of_the_program"} | {name for name in USES if name.startswith("memory_")}
 
 
 def shown(value):

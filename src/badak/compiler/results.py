@@ -14,17 +14,20 @@ from badak.compiler.arguments import room_for
 from badak.compiler.capture import WAITS, Recorder
 from badak.compiler.entries import results_in
 from badak.core.errors import tr
-from badak.core.memory import address, lies_in
+from badak.core.memory import address, lies_in, reach
 from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.layouts import strided
 
 
 class _Within(NamedTuple):
-    """Where a result lies: so many bytes behind the start of an argument, of a leaf's .grad, or of memory that results share."""
+    """Where a result lies: so many bytes behind the start of an argument, of a leaf's .grad, or of memory that results share.
+
+    offset: None where the result is that .grad itself.
+    """
 
     whole: object  # the number of the argument, the leaf, or a `_Shared`
-    offset: int
+    offset: int | None
 
 
 class _Shared:
@@ -104,9 +107,12 @@ class Results:
         grads = {recorder.origins.key(leaf._grad._array): leaf for leaf in leaves} if self._made else {}
         for key, several in self._made.items():
             if (leaf := grads.get(key)) is not None:
+                grad = leaf._grad._array
                 for value in several:
-                    start = address(value._array) - address(leaf._grad._array)
-                    self._within[id(value)] = _Within(leaf, -1 if value is leaf._grad else start)
+                    start = address(value._array) - address(grad)
+                    if reach(grad) > grad.nbytes or not 0 <= start <= reach(grad) - reach(value._array):
+                        recorder.refuse(tr("it returns memory of which a .grad sees a part"))
+                    self._within[id(value)] = _Within(leaf, None if value is leaf._grad else start)
             elif len(several) > 1:
                 memory = _Shared()
                 for value in several:
@@ -157,7 +163,7 @@ class Results:
                 made._array.flags.writeable = False
         else:
             memory = tensors[where.whole] if type(where.whole) is int else where.whole.grad  # type: ignore[attr-defined]
-            if where.offset < 0:
+            if where.offset is None:
                 return memory
             made = self._around(value, lies_in(value._array, memory._array, where.offset))
         made._version_counter = memory._watch()

@@ -32,7 +32,7 @@ from badak.compiler.places import (
     Size,
     TypeOf,
     dict_of,
-)  # fmt: skip
+)
 
 _MANY = 12_345  # entries of a dict, as no other word of it has
 _RESTLESS = 2  # changes of a dict, of what nobody has read, after which it is compared by what was read
