@@ -151,6 +151,8 @@ class Results:
             made = self._around(value, value._array if id(value) in self._aliases else _copied(value._array))
             made._version_counter = value._version_counter if id(value) in self._aliases else None
             return made
+        if where.offset is None:
+            return where.whole.grad  # type: ignore[attr-defined]
         if type(where.whole) is _Shared:
             memory = self._handed_out.get(where.whole)
             if memory is None:
@@ -163,8 +165,6 @@ class Results:
                 made._array.flags.writeable = False
         else:
             memory = tensors[where.whole] if type(where.whole) is int else where.whole.grad  # type: ignore[attr-defined]
-            if where.offset is None:
-                return memory
             made = self._around(value, lies_in(value._array, memory._array, where.offset))
         made._version_counter = memory._watch()
         return made
