@@ -18,6 +18,7 @@ from badak.kernels.numba.simd.tiles import DEPTH, rows_from
 
 _LINE, _PART = 64, 16  # bytes of a line of cache, of which so many numbers of each row are read at a time
 _GROUPS = _LINE // REGISTER  # registers of sums of each row of x, so that as many adders are busy on every CPU
+_AHEAD = 4 * _LINE  # bytes of each row that are asked for before they are read
 _TIMES, _NEAR = 2, 16384  # with one row of x so many times as many rows, where they lie within so many bytes
 TOGETHER = _LINE // 4  # rows of a float32 or bfloat16 matrix that are read side by side
 # w and x are numbers; w is bfloat16; both are, multiplied by AVX512_BF16; or in float32, each 32 of k summed as a tile sums them
@@ -41,15 +42,20 @@ def tile_dots(w, x, alpha, base, y):
     dots(w, x, alpha, base, y)
 
 
-def ask_ahead(v, starts, step, at, registers):
-    """Ask the caches for what lies as far as `starts`, rows of a matrix, but as many rows further.
+def ask_ahead(v, starts, step, at, long=None):
+    """Ask the caches for what lies as far as `starts`, rows of a matrix, but as many rows further; where rows are `long` bytes,
+    for what is next of these rows, and only at their ends of those.
 
-    Rows are short next to what a CPU reads ahead by itself: 768 16-bit numbers came at two thirds of the rate.
+    Rows are short next to what a CPU reads ahead by itself: 768 16-bit numbers came at two thirds of the rate. Asked for so many
+    rows further, sixteen rows of 3 KiB are out of the first cache before they are read.
     """
-    ahead = v.builder.add(at, v.builder.mul(step, I64(len(starts))))
+    builder, further = v.builder, v.builder.mul(step, I64(len(starts)))
+    ahead = builder.add(at, further if long is None else I64(_AHEAD))
+    if long is not None:
+        ended = builder.icmp_signed(">=", ahead, long)
+        ahead = builder.select(ended, builder.add(builder.sub(ahead, long), further), ahead)
     for start in starts:
-        for register in range(registers):
-            v.ask(v.builder.add(start, v.builder.add(ahead, I64(REGISTER * register))), False)
+        v.ask(builder.add(start, ahead), False)
 
 
 def _plus(v, kind, total, x, at, column):
@@ -139,7 +145,7 @@ def _emit(kind, rows, times=1):
 
         def line(at, before):
             sums = _begun(v, kind, before)
-            ask_ahead(v, starts, step, at, 1)
+            ask_ahead(v, starts, step, at, builder.mul(size, item))
             for offset in range(0, _LINE, _PART):
                 for group in range(registers):
                     for number, column in enumerate(v.columns(groups[group], builder.add(at, I64(offset)))):
@@ -189,8 +195,8 @@ def _crowded(builder, alpha, w, step, count, x, pairs, base, y):
     mask = v.first(count)
 
     def line(at, total):
-        ask_ahead(v, rows, step, at, 1)
-        ask_ahead(v, rows, step, builder.add(at, I64(piece)), 1)
+        ask_ahead(v, rows, step, at)
+        ask_ahead(v, rows, step, builder.add(at, I64(piece)))
         for offset in range(0, _LINE, _PART):
             for number, column in enumerate(v.columns(starts, builder.add(at, I64(offset)))):
                 place = builder.add(x, builder.add(at, I64(offset + number * v.bytes)))

@@ -119,7 +119,7 @@ def dot_rows(builder, rows, way, w, step, x, size, x_scale, scales, bias, y):
 
     def turn(i, sums):
         at = builder.mul(i, I64(REGISTER))
-        ask_ahead(v, starts, step, at, 1)
+        ask_ahead(v, starts, step, at)
         return add(at, sums, None)
 
     sums = v.repeat(whole, [v.nothing] * (2 * count), turn)
