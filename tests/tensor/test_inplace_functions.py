@@ -1,6 +1,7 @@
 """In-place twins: the same tensor comes back changed, with the history and the refusals of PyTorch."""
 
 import operator
+import random
 
 import pytest
 import torch
@@ -61,10 +62,12 @@ CALLS = [
     ("fill_diagonal_", floats(2, 2, 2, 2), 7.0, True),
     ("index_copy_", floats(1).reshape(()), 0, bk.tensor([0]), bk.tensor(5.0)),
     ("index_copy_", floats(4), 0, bk.tensor([2]), bk.tensor(5.0)),
-    ("unsqueeze_", whole(3, 3), 0),
-    ("squeeze_", whole(3, 1, 3)),
-    ("t_", whole(3, 2, 3)),
-    ("transpose_", whole(3, 2, 3), 0, 1),
+    ("unsqueeze_", floats(3, 3), 0),
+    ("squeeze_", floats(3, 1, 3)),
+    ("t_", floats(2, 3)),
+    ("transpose_", floats(3, 2, 3), 0, 1),
+    ("swapdims_", floats(3, 2, 3), 0, -1),
+    ("as_strided_", floats(4), (2, 2), (1, 1)),
     ("logical_not_", flags(3)),
     ("addmm_", floats(2, 4), floats(2, 3), floats(3, 4)),
 ]
@@ -315,3 +318,73 @@ def test_rows_are_copied_from_between_those_that_are_written():
         expected[0::2].index_copy_(0, bk.arange(rows).flip(0), whole[0::2].clone())
         whole[0::2].index_copy_(0, bk.arange(rows).flip(0), whole[0::2])
         assert bk.equal(whole, expected)
+
+
+_VIEWS = """.unsqueeze(0) .transpose(0,-1) [0] [-1] .reshape(-1) .flatten() [...,:1] [::2] .squeeze() .view(-1) .detach()""".split()
+_SHAPES = ".unsqueeze_(0) .unsqueeze_(-1) .squeeze_() .squeeze_(0) .transpose_(0,-1) .swapaxes_(0,-1) .t_()".split()
+_WRITES = ".mul_(2) .add_(w[0]) .add_(1) .zero_() .copy_(w[1]*3)".split()
+
+
+def _changes(seed):
+    """Lines that make views of a tensor, write to them, use them, and change the shapes of all in place."""
+    draw = random.Random(seed)
+    order, start = draw.choice([(0, 1, 2), (2, 0, 1), (1, 2, 0)]), draw.choice(["x * 2", "(x * 2).detach()"])
+    yield f"x = lib.arange(24.0).reshape(2, 3, 4).permute({order}).clone().requires_grad_()"
+    yield f"w, t = lib.arange(4.0).requires_grad_(), [{start}]; t[0] = {start}"
+    for _ in range(draw.randint(3, 9)):
+        place = f"t[{draw.randint(0, 99)} % len(t)]"
+        match draw.choice(["view", "view", "shape", "shape", "shape", "write", "write", "use"]):
+            case "view":
+                yield f"t.append({place}{draw.choice(_VIEWS)})"
+            case "shape":
+                yield place + draw.choice(_SHAPES)
+            case "write":
+                yield place + draw.choice(_WRITES)
+            case "use":
+                yield f"total = total + ({place} * {place}).sum()"
+    yield "total = total + sum((a * lib.arange(float(a.numel())).reshape(a.shape)).sum() for a in t)"
+
+
+def _after_each(lib, lines):
+    """What is seen after each line: an error, or shapes, values and who requires a gradient; at the end the gradients."""
+    names = {"lib": lib, "total": lib.zeros(())}
+    for line in lines:
+        try:
+            exec(line, names)
+        except (RuntimeError, IndexError, ValueError):
+            yield "an error"
+        yield [(tuple(a.shape), a.tolist(), a.requires_grad, a._is_view()) for a in names.get("t", [])]
+    try:
+        if names["total"].requires_grad:
+            names["total"].backward()
+        yield [None if names[each].grad is None else names[each].grad.tolist() for each in "xw"]
+    except RuntimeError:
+        yield "an error"
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_views_of_tensors_that_take_another_shape_in_place(seed):
+    lines = list(_changes(seed))
+    for theirs, ours in zip(_after_each(torch, lines), _after_each(bk, lines), strict=False):
+        if "an error" in (theirs, ours):  # PyTorch refuses views that it has lost sight of
+            assert theirs == "an error" or ours != "an error"
+            return
+        assert ours == theirs
+
+
+def test_a_shape_is_not_changed_in_place_where_the_gradient_would_not_fit():
+    y = bk.ones(3, 1, requires_grad=True) * 2
+    with bk.no_grad(), pytest.raises(GraphError, match=r"squeeze_ of a tensor with a history under no_grad\(\)"):
+        y.squeeze_()
+    with pytest.raises(GraphError, match="view of another dtype was made before the tensor that it sees took another shape"):
+        z = bk.ones(2, 2, dtype=bk.complex64, requires_grad=True) * 2
+        parts = bk.view_as_real(z)
+        z.t_()
+        z.mul_(2)
+        parts.sum().backward()
+
+
+def test_shapes_on_the_meta_device_change_in_place_as_often_as_asked():
+    x = bk.empty(2, 3, device="meta", requires_grad=True) * 2
+    x.t_().unsqueeze_(0).mul_(2)
+    assert x.shape == (1, 3, 2) and x.requires_grad

@@ -102,7 +102,7 @@ class AsStrided(Op):
     def forward(save, x, size, stride, offset):
         save.layouts = (size, stride, offset), (x.shape, [s // x.itemsize for s in x.strides], 0)
         start = offset_of(x) + offset * x.itemsize
-        return np.ndarray(size, x.dtype, owner_of(x), start, [s * x.itemsize for s in stride])
+        return np.ndarray(size, x.dtype, owner_of(x).ravel("K"), start, [s * x.itemsize for s in stride])
 
     @staticmethod
     @summing

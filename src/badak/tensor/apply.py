@@ -8,10 +8,12 @@ from numpy import ndarray
 from badak.autograd.node import Node
 from badak.core.errors import GraphError, NotSupportedError, tr
 from badak.core.events import INFERENCE
+from badak.core.memory import offset_of, owner_of
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import BFLOAT16
 from badak.ops.cast import Cast
 from badak.ops.op import Saved
+from badak.ops.scatter import AsStrided
 from badak.tensor.tensor import Tensor
 from badak.tensor.wrapped import is_wrapper
 
@@ -252,12 +254,14 @@ def _share(op, x: Tensor, outputs, attributes) -> None:
     base, owner = x._base, array.base
     if base is None:
         base = x
+    elif x._made_at < base._reshaped_at:
+        x._renew()
     if owner is None:
         owner = array
     slot = 0
     for y in outputs:
         seen = y._array
-        if seen.base is owner or seen is array or seen.base is array:
+        if seen.base is owner or seen is array or seen.base is array or owner_of(seen) is owner:
             y._base, y._made_at = base, base._rebased
             y._view_steps = (*x._view_steps, (op, attributes, slot))
             y._version_counter = x._version_counter
@@ -294,10 +298,12 @@ def of_pieces(name: str, slot: int, what: str = "is being modified inplace") -> 
     )  # fmt: skip
 
 
-def replay(base: Tensor, steps) -> Tensor:
-    """The view of `base` that these steps lead to."""
+def seen_again(base: Tensor, view: Tensor) -> Tensor:
+    """A view of this base once more, as the base is now."""
     seen = base
-    for op, attributes, slot in steps:
+    if view._made_at < base._reshaped_at:
+        view._view_steps = _by_places(view, base)
+    for op, attributes, slot in view._view_steps:
         if op is IN_FUNCTION:
             raise in_function(attributes["name"], slot, tr("its base or another view of its base has been modified inplace"))
         if op.pieces:
@@ -307,4 +313,16 @@ def replay(base: Tensor, steps) -> Tensor:
     return seen
 
 
-Tensor._replay = replay
+def _by_places(view: Tensor, base: Tensor) -> tuple:
+    """The steps to a view that was made before its base took another shape in place: by where its numbers lie."""
+    if any(op is IN_FUNCTION or op.pieces for op, _, _ in view._view_steps):
+        return view._view_steps
+    x, array = base._array, view._array
+    if x.dtype != array.dtype:
+        cause = tr("a view of another dtype was made before the tensor that it sees took another shape in place")
+        raise GraphError(cause, "y = x.squeeze(...) in place of x.squeeze_(...)")
+    places = {"size": array.shape, "stride": tuple(s // x.itemsize for s in array.strides)}
+    return ((AsStrided, places | {"offset": (offset_of(array) - offset_of(x)) // x.itemsize}, 0),)
+
+
+Tensor._seen_again = seen_again

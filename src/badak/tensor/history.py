@@ -97,12 +97,12 @@ class History(About):
         """Take the history again from the base, whose memory has been written to since this view was made."""
         base = self._base
         assert base is not None
-        self._made_at = base._rebased
         before, modes.grad = modes.grad, True
         try:
-            fresh = base._replay(self._view_steps)
+            fresh = base._seen_again(self)
         finally:
             modes.grad = before
+        self._made_at = base._rebased
         self._node, self._output_number, self._requires_grad = fresh._node, fresh._output_number, fresh._requires_grad
         if self._kept_by is not None:
             self._keep_here()
@@ -270,6 +270,14 @@ class History(About):
         twin._version_counter = self._watch()
         events.alias(twin, self)
         return twin
+
+    def _as_it_was(self) -> "Tensor":
+        """Another tensor in this one's place: the same memory, history and base."""
+        other = self._of(self._array)
+        other._node, other._output_number, other._requires_grad = self._node, self._output_number, self._requires_grad
+        other._base, other._view_steps, other._made_at = self._base, self._view_steps, self._made_at
+        other._version_counter = self._watch()
+        return other
 
     def detach_(self):
         """Forget the history, in place."""

@@ -45,7 +45,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         if unfilled.on:
             return x
         raise read_only(name)
-    if recording and x._base is None and not value.requires_grad:
+    if recording and x._base is None and (not value.requires_grad or (name == "copy_" and x.requires_grad)):
         value = apply(Replaced, value, x)
     (put if anywhere.has_observers and modes.observer is not None else _put)(x, value, name)
     if recording:
@@ -90,8 +90,10 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
     """Raise where it is a leaf that requires a gradient, or a view of one: what is changed would have no gradient.
 
     A view without a history of a tensor with one, made under no_grad(), is refused as well: the change would be in no graph. And
-    so is one of several views that one operation gave, where the change is recorded.
+    so is one of several views that one operation gave, where the change is recorded. On the meta device nothing has a graph.
     """
+    if x._described is not None:
+        return
     base = x if x._base is None else x._base
     for step, attributes, slot in x._view_steps:
         if step is IN_FUNCTION:

@@ -161,18 +161,29 @@ def _replace_slices(input, dim: int, index, source) -> None:
 
 
 def swap_shape(function, name: str):
-    """The in-place form of a view function: the tensor itself takes the other shape. Not for tensors with a history."""
+    """The in-place form of a view function: the tensor itself takes the other shape, as a view of what it was."""
 
     def in_place(input, *args, **named) -> Tensor:
-        if input.requires_grad and input._node is not None:
-            cause = tr("{}: badak does not change the shape of a tensor with a history in place", name)
-            raise GraphError(cause, f"x = x.{name[:-1]}(...)")
+        recorded = input.requires_grad and input._node is not None
+        if recorded and not modes.grad:
+            cause = tr("{} of a tensor with a history under no_grad(): its gradient would have another shape than itself", name)
+            raise GraphError(cause, tr("x.{}(...) outside of no_grad(), or x = x.{}(...)", name, name[:-1]))
         if modes.grad:
-            refuse_leaf(input)
-        seen = function(input.detach(), *args, **named)
+            refuse_leaf(input, input.requires_grad)
+        seen = function(input._as_it_was() if recorded or input._base is not None else input.detach(), *args, **named)
         events.redefine(input, tr("{} of a tensor", name))
+        if input._base is None:
+            input._rebased += 1
+            input._reshaped_at = input._rebased
+        else:
+            input._view_steps = seen._view_steps
+            if name == "as_strided_":  # it may see more of its base than it saw
+                input._made_at = -1
         input._array = seen._array
-        return changed_(input, name) if not input.requires_grad else input
+        if recorded:
+            input._node, input._output_number = seen._node, seen._output_number
+        input._watch().bump(name)
+        return input
 
     return named(in_place, name, f"{name[:-1]}, in place.")
 

@@ -276,7 +276,9 @@ def _in_place(function: Callable, name: str, args: tuple, kwargs: dict, stand_in
             twin = Tensor._of(np.empty(0, x._described.dtype))
         with _blindly():
             function(twin, *here[1:], **named)
-        x._described, x._requires_grad = like(twin._array), twin._requires_grad
+        x._described = like(twin._array)
+        if name == "requires_grad_":
+            x._requires_grad = twin._requires_grad
         return x
     place = here[0]._array if here else x._described
     if name == "__setitem__":

@@ -1,5 +1,7 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
+import numpy as np
+
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.core.memory import offset_of, owner_of, reach
@@ -189,6 +191,6 @@ def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor
         raise IndexOutOfRangeError(cause, "sizes and strides whose last entry lies inside")
     if storage_offset is not None or last * x.itemsize >= reach(x):
         events.memory_asked(input)
-    if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
-        raise ArgumentError("as_strided: the memory of this tensor lies in an order of its own", "x.contiguous()")
+    if not np.may_share_memory(owner.ravel("K"), owner) and owner.size:
+        raise ArgumentError("as_strided: the memory of this tensor has gaps", "x.contiguous()")
     return apply(ops.AsStrided, input, size=size, stride=stride, offset=offset)

@@ -55,8 +55,9 @@ class Tensor(Values):
     _version_counter: Version | None = None  # counts in-place changes, one for all who see the memory; made when first asked for
     _base: "Tensor | None" = None  # of a view: the tensor whose memory it sees
     _view_steps: tuple = ()  # of a view: the view operations that lead there from its base: (op, attributes, output number)
-    _replay: ClassVar[Callable[..., "Tensor"]]  # takes such steps again (bound by `apply.py`)
+    _seen_again: ClassVar[Callable[..., "Tensor"]]  # takes such steps once more (bound by `apply.py`)
     _rebased: int = 0  # of a base: how often in-place changes have rewritten the history of its memory
+    _reshaped_at: int = 0  # of a base: which of these rewritings gave it another shape last
     _made_at: int = 0  # of a view: which of these rewritings its own history belongs to
 
     # How it was made
