@@ -145,6 +145,7 @@ def test_forward_mode_is_checked_where_it_is_asked_for():
         badak.autograd.gradcheck(badak.sin, x, check_all=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # PyTorch itself calls it
 @pytest.mark.parametrize("options", [{}, {"fast_mode": True}, {"check_forward_ad": True}], ids=str)
 def test_single_floats_are_warned_of(options):
     for lib in (torch, badak):
@@ -174,3 +175,21 @@ def test_the_part_of_a_complex_output_that_is_wrong_is_named(lib, part):
 
     with pytest.raises(RuntimeError, match=f"While considering the {part} part of complex outputs only, Jacobian mismatch"):
         lib.autograd.gradcheck(function, x)
+
+
+@both
+@pytest.mark.parametrize("fast_mode", [True, False])
+def test_a_backward_that_gives_another_gradient_each_time(lib, fast_mode):
+    class Noisy(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * (1 + lib.rand_like(dy) * 1e-6)
+
+    x = lib.ones(3, dtype=lib.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Backward is not reentrant"):
+        lib.autograd.gradcheck(Noisy.apply, x, check_batched_grad=False, fast_mode=fast_mode)
+    assert lib.autograd.gradcheck(Noisy.apply, x, nondet_tol=1e-4, check_batched_grad=False, fast_mode=fast_mode)

@@ -1092,3 +1092,26 @@ def test_zeros_in_place_of_no_gradient_can_be_differentiated_where_the_others_ca
         x, y = (lib.ones(2, requires_grad=True) for _ in range(2))
         dx, dy = lib.autograd.grad((x * x).sum(), (x, y), create_graph=again, materialize_grads=True)
         assert dx.requires_grad is dy.requires_grad is again and dy.tolist() == [0.0, 0.0]
+
+
+@both
+@pytest.mark.parametrize("end", ["close", "throw", "collected"])
+def test_a_generator_that_is_ended_is_ended_in_its_own_grad_mode(lib, end):
+    seen = []
+
+    @lib.no_grad()
+    def numbers():
+        try:
+            yield 1
+        finally:
+            seen.append(lib.is_grad_enabled())
+
+    running = numbers()
+    next(running)
+    if end == "close":
+        running.close()
+    elif end == "throw":
+        with pytest.raises(KeyError):
+            running.throw(KeyError)
+    del running
+    assert seen == [False] and lib.is_grad_enabled()

@@ -151,3 +151,23 @@ def test_a_number_is_an_end_of_its_own(function):
         node = function(lib.ones(2, requires_grad=True)).grad_fn
         found.append((type(node).__name__, [(type(end).__name__, number) for end, number in node.next_functions]))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("inner", [True, False])
+def test_hooks_of_what_is_saved_and_a_checkpoint(inner):
+    for lib in LIBRARIES:
+        hooks = lambda lib=lib: lib.autograd.graph.save_on_cpu()
+        checkpoint = lambda f, x, lib=lib: lib.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+
+        def within(x, hooks=hooks):
+            with hooks():
+                return x.pow(3).exp()
+
+        x = lib.tensor([0.5, 1.0], requires_grad=True)
+        if inner:
+            y = checkpoint(within, x * 1).pow(2)
+        else:
+            with hooks():
+                y = checkpoint(lambda x: x.pow(3).exp(), x * 1).pow(2)
+        y.sum().backward()
+        assert x.grad.tolist() == pytest.approx((6 * x**2 * (2 * x**3).exp()).tolist())

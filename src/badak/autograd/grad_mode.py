@@ -96,7 +96,8 @@ def _switched_generator(switch: _DecoratorContextManager, function):
             try:
                 sent = yield made
             except GeneratorExit:
-                generator.close()
+                with switch.clone():
+                    generator.close()
                 raise
             except BaseException as error:  # noqa: BLE001  (handed on to the generator)
                 thrown = error

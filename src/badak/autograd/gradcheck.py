@@ -7,6 +7,7 @@ In float64 with eps = 1e-6 both errors are near 1e-10, so that a wrong factor, s
 
 import importlib
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -196,16 +197,22 @@ def _compare(func, inputs, o, i, eps, atol, rtol, nondet_tol, fast_mode, pairs: 
     if not _outputs(func, inputs)[o].requires_grad:
         return
     if fast_mode:
-        _compare_projection(func, inputs, o, i, eps, atol, rtol)
+        _compare_projection(func, inputs, o, i, eps, atol, rtol, nondet_tol)
         return
-    derived, again = _derived(func, inputs, o, i), _derived(func, inputs, o, i)
+    derived = _twice(lambda: _derived(func, inputs, o, i), nondet_tol)
+    _agree(derived, _numerical(func, inputs, o, i, eps), o, i, atol, rtol, pairs)
+
+
+def _twice(derive: Callable[[], Any], nondet_tol: float) -> Any:
+    """What a backward gives, the same twice."""
+    derived, again = derive(), derive()
     if not np.allclose(derived, again, atol=nondet_tol, rtol=0, equal_nan=True):
         raise GradcheckError(
             "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
             "gives different values",
             "turn dropout off (model.eval()) or set nondet_tol",
         )
-    _agree(derived, _numerical(func, inputs, o, i, eps), o, i, atol, rtol, pairs)
+    return derived
 
 
 def _agree(derived, numerical, o: int, i: int, atol, rtol, pairs: bool, how: str = "", part: str = "") -> None:
@@ -279,14 +286,18 @@ def _same_kind(up: np.ndarray, down: np.ndarray, where: str = "") -> None:
             raise ArgumentError(cause, "a function whose branches do not depend on the values, or inputs away from where they do")
 
 
-def _compare_projection(func, inputs, o, i, eps, atol, rtol) -> None:
+def _compare_projection(func, inputs, o, i, eps, atol, rtol, nondet_tol) -> None:
     """v . J . u from one backward and from two forwards along u."""
     draw = np.random.default_rng(0)
     y, x = _outputs(func, inputs)[o], inputs[i]
     v, u = draw.standard_normal(tuple(y.shape)), draw.standard_normal(tuple(x.shape))
     u /= np.linalg.norm(u) or 1
-    dx = grad([y], [inputs[i]], [Tensor._of(v.astype(y._array.dtype))], allow_unused=True)[0]
-    derived = 0.0 if dx is None else float((_numbers(dx) * u).sum())
+
+    def derive():
+        dx = grad([_outputs(func, inputs)[o]], [inputs[i]], [Tensor._of(v.astype(y._array.dtype))], allow_unused=True)[0]
+        return np.zeros(u.shape) if dx is None else _numbers(dx)
+
+    derived = float((_twice(derive, nondet_tol) * u).sum())
     numerical = float((_slope(func, inputs, o, x, ..., eps, u) * v).sum())
     if not np.isclose(derived, numerical, atol=atol, rtol=rtol):
         cause = tr("Jacobian mismatch for output {} with respect to input {} along a random direction: numerical {:.6g}, "

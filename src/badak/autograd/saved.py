@@ -24,7 +24,7 @@ HOOKED = tr("what is saved for backward has a hook")
 class _Packed(Saved):
     """What a forward saved, arrays in the form that pack gave them; each comes back when it is asked for."""
 
-    __slots__ = ("_packed",)
+    __slots__ = ("_packed", "__weakref__")
 
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__" or name not in self._packed:
