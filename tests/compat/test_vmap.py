@@ -338,6 +338,21 @@ def test_methods_that_change_a_tensor_change_each_example(lib):
     close([lib.vmap(lambda a: a.clone().cumsum_(0))(x)], [x.cumsum(1)])
 
 
+@both
+def test_the_shape_of_an_example_with_a_history_changes_in_place(lib):
+    def loss(a):
+        h = a * a
+        first = h[0]
+        h.t_()
+        h.mul_(2)
+        return (h * first.sum()).sum()
+
+    x = lib.arange(12.0).reshape(3, 2, 2)
+    close([lib.vmap(lib.func.grad(loss))(x)], [lib.stack([lib.func.grad(loss)(each) for each in x])])
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        lib.vmap(lambda a: a.t_())(x.requires_grad_())
+
+
 class Holder:
     """Tensors under names, with the words by which TensorDict goes through PyTorch's vmap."""
 

@@ -388,3 +388,17 @@ def test_shapes_on_the_meta_device_change_in_place_as_often_as_asked():
     x = bk.empty(2, 3, device="meta", requires_grad=True) * 2
     x.t_().unsqueeze_(0).mul_(2)
     assert x.shape == (1, 3, 2) and x.requires_grad
+
+
+@pytest.mark.parametrize("change", ["mul_(2)", "t_()", "[0].mul_(2)", "[0][0].zero_()", "__setitem__(0, 1.0)", "_base.mul_(2)"])
+def test_a_leaf_that_is_a_view_of_numbers_is_not_changed(change):
+    for lib in (torch, bk):
+        x = lib.arange(6.0).reshape(2, 3).requires_grad_()
+        change = change if change[0] == "[" else "." + change.removeprefix(".")
+        if "_base" in change:
+            eval("x" + change)
+            assert x.is_leaf and x.tolist() == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]
+        else:
+            with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
+                eval("x" + change)
+            assert x.is_leaf and x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]

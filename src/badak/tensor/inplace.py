@@ -100,7 +100,7 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
             raise in_function(attributes["name"], slot)
         if recording and step.pieces:
             raise of_pieces(step.name, slot)
-    if base._requires_grad and base._node is None:
+    if base._node is None and (base._requires_grad or (base is not x and x.requires_grad)):
         what = tr("a leaf Variable that requires grad") if base is x else tr("a view of a leaf Variable that requires grad")
         cause = tr("{} is being used in an in-place operation.", what)
         raise GraphError(cause, "with badak.no_grad(): ... for initialisation and updates, or the out-of-place form")

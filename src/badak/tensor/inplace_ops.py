@@ -12,10 +12,12 @@ from badak import kernels
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError, tr
 from badak.core.memory import offset_of, owner_of
-from badak.core.modes import modes
+from badak.core.modes import anywhere, modes
 from badak.core.public_api.taken import named
 from badak.ops._check import axis_of
-from badak.tensor import arithmetic, shape
+from badak.tensor import arithmetic, shape, vmap
+from badak.tensor.attributes import held_by
+from badak.tensor.batched import Batched
 from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, read_only, refuse_leaf, refuse_overlap, write_
@@ -164,6 +166,11 @@ def swap_shape(function, name: str):
     """The in-place form of a view function: the tensor itself takes the other shape, as a view of what it was."""
 
     def in_place(input, *args, **named) -> Tensor:
+        if anywhere.casting and type(held_by(input).get("_array")) is Batched:
+            if modes.grad:
+                refuse_leaf(vmap.real_of(input))
+            input._array = function(input, *args, **named)._array
+            return input
         recorded = input.requires_grad and input._node is not None
         if recorded and not modes.grad:
             cause = tr("{} of a tensor with a history under no_grad(): its gradient would have another shape than itself", name)
