@@ -1115,3 +1115,14 @@ def test_a_generator_that_is_ended_is_ended_in_its_own_grad_mode(lib, end):
             running.throw(KeyError)
     del running
     assert seen == [False] and lib.is_grad_enabled()
+
+
+@both
+@pytest.mark.parametrize("change", ["requires_grad_(False)", "detach_()", "requires_grad_(False).requires_grad_()"])
+def test_a_leaf_that_is_frozen_between_forward_and_backward_gets_no_gradient(lib, change):
+    w, v = leaf(lib, [1.0, 2.0]), leaf(lib, [3.0, 4.0])
+    loss = (w * v).sum()
+    eval("w." + change)
+    loss.backward()
+    assert v.grad.tolist() == [1.0, 2.0]
+    assert (w.grad is None) != w.requires_grad

@@ -371,7 +371,7 @@ def tensor_of(leaf: Leaf):
 def _accumulator(reference):
     def accumulate(dy, owned: bool) -> None:
         tensor = reference()
-        if tensor is not None:
+        if tensor is not None and tensor._requires_grad:  # it may be frozen since the forward
             tensor._accumulate(dy, owned)
 
     accumulate.reference = reference
