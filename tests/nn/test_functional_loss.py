@@ -396,3 +396,44 @@ def test_label_smoothing_is_a_part_of_a_whole(goal):
         target = {"ids": lib.tensor([0, 1, 2]), "probabilities": lib.rand(3, 4)}.get(goal, lib.arange(4))
         with pytest.raises(RuntimeError, match=r"label_smoothing must be between 0\.0 and 1\.0\. Got: "):
             functional.cross_entropy(lib.rand(3, 4), target, label_smoothing=1.2)
+
+
+INF = float("inf")
+AT_THE_EDGE = {  # what a mask leaves out has the gradient 0, whatever arrives there
+    "clamp": lambda lib, F, x: x.clamp(-1, 2),
+    "clamp(min)": lambda lib, F, x: x.clamp(min=0),
+    "clamp(max)": lambda lib, F, x: x.clamp(max=0),
+    "clamp by tensors": lambda lib, F, x: lib.clamp(x, lib.zeros_like(x), lib.ones_like(x)),
+    "fmax": lambda lib, F, x: lib.fmax(x, lib.zeros_like(x)),
+    "fmin": lambda lib, F, x: lib.fmin(x, lib.zeros_like(x)),
+    "maximum": lambda lib, F, x: lib.maximum(x, lib.zeros_like(x)),
+    "relu": lambda lib, F, x: F.relu(x),
+    "where": lambda lib, F, x: lib.where(x > 0, x, lib.zeros_like(x)),
+    "root of what is clamped": lambda lib, F, x: (1 - x**2).clamp(min=0).sqrt(),
+    "log of what is clamped": lambda lib, F, x: x.clamp(min=0).log(),
+    "logaddexp": lambda lib, F, x: lib.logaddexp(x, lib.zeros_like(x)),
+    "softplus": lambda lib, F, x: F.softplus(x),
+    "logsigmoid": lambda lib, F, x: F.logsigmoid(x),
+    "smooth_l1_loss": lambda lib, F, x: F.smooth_l1_loss(x, lib.zeros_like(x), reduction="none"),
+    "huber_loss": lambda lib, F, x: F.huber_loss(x, lib.zeros_like(x), reduction="none"),
+    "hinge_embedding_loss": lambda lib, F, x: F.hinge_embedding_loss(x, -lib.ones_like(x), reduction="none"),
+    "multi_margin_loss": lambda lib, F, x: F.multi_margin_loss(x.reshape(1, -1), lib.tensor([3])),
+    "multilabel_margin_loss": lambda lib, F, x: F.multilabel_margin_loss(x, lib.tensor([3, 5] + [-1] * (len(x) - 2))),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "arriving"),
+    [(name, dy) for name in AT_THE_EDGE for dy in ([1.0, 0.0] if "margin" in name else [1.0, 0.0, INF, float("nan")])],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_at_the_edge_are_those_of_pytorch(name, dtype, arriving):
+    found = []
+    numbers = [-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0]
+    endless = [] if "margin" in name or "of what" in name else [INF, -INF]
+    for lib in (torch, badak):
+        x = lib.tensor(numbers + endless, dtype=getattr(lib, dtype), requires_grad=True)
+        y = AT_THE_EDGE[name](lib, lib.nn.functional, x)
+        y.backward(lib.full_like(y, arriving))
+        found.append(x.grad.tolist())
+    assert found[1] == pytest.approx(found[0], rel=1e-5, nan_ok=True)

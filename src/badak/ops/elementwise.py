@@ -9,6 +9,7 @@ from badak.ops._broadcast import each
 from badak.ops._complex import conj
 from badak.ops.arithmetic import power
 from badak.ops.pointwise import Samples, pointwise
+from badak.ops.select import choose
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126
@@ -55,8 +56,8 @@ Log10 = pointwise(
 )  # fmt: skip
 Logaddexp = pointwise(
     "Logaddexp", "y = log(exp(a) + exp(b));   da = dy exp(a - y), db = dy exp(b - y).", np.logaddexp,
-    lambda dy, a, y: dy * elementary.exp(a - y),
-    lambda dy, b, y: dy * elementary.exp(b - y),
+    lambda dy, a, b, y: dy * elementary.exp(choose((a == np.inf) & (b < np.inf), 0, a - y)),
+    lambda dy, a, b, y: dy * elementary.exp(choose((b == np.inf) & (a < np.inf), 0, b - y)),
     samples=Samples(None, ("pairs of all",), False),
 )  # fmt: skip
 Sqrt = pointwise(

@@ -42,7 +42,7 @@ class Clamp(Op):
         inside = x >= lo if lo is not None else x <= hi
         if lo is not None and hi is not None:
             inside &= x <= hi
-        return dy * inside
+        return choose(inside, dy, 0)
 
 
 class ClampBetween(Op):
@@ -59,12 +59,12 @@ class ClampBetween(Op):
     def backward(saved, dy):
         x, lo, hi = saved.x, saved.lo, saved.hi
         nx, nlo, nhi = saved.needs
-        below = False if lo is None else x < lo
-        above = False if hi is None else x > hi
+        below, reached = (False, True) if lo is None else (x < lo, x >= lo)
+        above, kept = (False, True) if hi is None else (x > hi, x <= hi)
         crossed = False if lo is None or hi is None else hi < lo
-        dx = unbroadcast(dy * np.logical_not(below | above), x.shape) if nx else None
-        dlo = unbroadcast(dy * (below & np.logical_not(crossed)), lo.shape) if nlo else None
-        return dx, dlo, unbroadcast(dy * (above | crossed), hi.shape) if nhi else None
+        dx = unbroadcast(choose(reached & kept, dy, 0), x.shape) if nx else None
+        dlo = unbroadcast(choose(below & np.logical_not(crossed), dy, 0), lo.shape) if nlo else None
+        return dx, dlo, unbroadcast(choose(above | crossed, dy, 0), hi.shape) if nhi else None
 
 
 Maximum = pointwise(

@@ -5,6 +5,7 @@ import numpy as np
 from badak.kernels import elementary
 from badak.kernels.reference import special
 from badak.ops.pointwise import Pointwise, Samples, pointwise
+from badak.ops.select import choose
 
 TWO_OVER_ROOT_PI, HALF_ROOT_PI = 1.1283791670955126, 0.886226925452758
 POSITIVE = (0.2, 4.0)
@@ -84,16 +85,16 @@ Fmax = pointwise(
     "Fmax",
     "y = the larger of a and b, the other where one is NaN;   dy goes to the one that is taken, to a where they are equal.",
     np.fmax,
-    lambda dy, a, b: dy * ((a >= b) | (b != b)),
-    lambda dy, a, b: dy * ~((a >= b) | (b != b)),
+    lambda dy, a, b: choose((a >= b) | (b != b), dy, 0),
+    lambda dy, a, b: choose((a >= b) | (b != b), 0, dy),
     samples=Samples(None, (NANS,)),
 )  # fmt: skip
 Fmin = pointwise(
     "Fmin",
     "y = the smaller of a and b, the other where one is NaN;   dy goes to the one that is taken, to a where they are equal.",
     np.fmin,
-    lambda dy, a, b: dy * ((a <= b) | (b != b)),
-    lambda dy, a, b: dy * ~((a <= b) | (b != b)),
+    lambda dy, a, b: choose((a <= b) | (b != b), dy, 0),
+    lambda dy, a, b: choose((a <= b) | (b != b), 0, dy),
     samples=Samples(None, (NANS,)),
 )  # fmt: skip
 

@@ -242,7 +242,7 @@ def selu(input, inplace=False) -> Tensor:
 
 
 def _exponential_below_zero(x: Tensor, alpha: float, rate: float) -> Tensor:
-    below = (x.clamp(max=0) * rate).expm1() * alpha  # clamped: exp of a large x would be inf, and inf * 0 NaN
+    below = (x.masked_fill(x > 0, 0) * rate).expm1() * alpha  # filled: exp of a large x would be inf, and inf * 0 NaN
     return where(x > 0, x, below)
 
 

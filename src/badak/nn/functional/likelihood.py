@@ -6,7 +6,7 @@ from badak.autograd import no_grad
 from badak.core import events
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import reduction_of, tensor
-from badak.nn.functional.activation import logsigmoid
+from badak.nn.functional.activation import logsigmoid, relu
 from badak.nn.functional.linear import linear
 from badak.nn.functional.loss import _need_equal_dims, _need_reduction, _reduced, cross_entropy, pairwise_distance
 from badak.tensor import Tensor, triu_indices
@@ -99,7 +99,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     if weight is not None and weight.dim() != 1:
         raise ShapeError(tr("multi_margin_loss: weight must be one-dimensional; got {}", tuple(weight.shape)), "one for each class")
     at = target.reshape(x.shape[:-1]).unsqueeze(-1)
-    loss = (margin - x.gather(-1, at) + x).clamp(min=0)
+    loss = relu(margin - x.gather(-1, at) + x)
     loss = loss if p == 1 else loss * loss
     loss = loss if weight is None else loss * weight[at]
     loss = loss.scatter(-1, at, 0.0).sum(-1) / x.size(-1)
@@ -137,7 +137,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     counts = (target >= 0).to(x.dtype).cumprod(-1).detach()
     at = target * counts.to(target.dtype)
     labels = x.new_zeros(x.shape).scatter_add(-1, at, counts) > 0
-    gaps = (1 - x.gather(-1, at).unsqueeze(-1) + x.unsqueeze(-2)).clamp(min=0) * counts.unsqueeze(-1)
+    gaps = relu(1 - x.gather(-1, at).unsqueeze(-1) + x.unsqueeze(-2)) * counts.unsqueeze(-1)
     loss = gaps.masked_fill(labels.unsqueeze(-2), 0).sum((-2, -1)) / x.shape[-1]
     return _reduced(loss.reshape(shape), reduction, "multilabel_margin_loss")
 

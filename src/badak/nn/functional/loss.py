@@ -238,7 +238,9 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         return l1_loss(input, target, reduction=reduction)
     x, target = _pair("smooth_l1_loss", input, target)
     d = (x - target).abs()
-    return _reduced(where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction, "smooth_l1_loss")
+    far = d >= beta
+    near = d.masked_fill(far, beta)  # the square of what is far could be inf, and inf * 0 is NaN
+    return _reduced(where(far, d - 0.5 * beta, near * near * (0.5 / beta)), reduction, "smooth_l1_loss")
 
 
 @in_float32
@@ -248,7 +250,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tenso
         raise ArgumentError(tr("huber_loss does not support non-positive values for delta; got {}", delta), "delta=1.0")
     x, target = _pair("huber_loss", input, target)
     d = (x - target).abs()
-    loss = where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    far = d > delta
+    near = d.masked_fill(far, delta)  # as in smooth_l1_loss
+    loss = where(far, (d - 0.5 * delta) * delta, near * near * 0.5)
     return _reduced(loss if weight is None else loss * _same_size(weight, loss, "huber_loss"), reduction, "huber_loss")
 
 
