@@ -237,7 +237,92 @@ def memory_between_the_numbers_of_a_gradient(compiled):
     return whole_of_what_a_gradient_is_a_part(compiled, slice(0, 3, 2), slice(1, 2))
 
 
-REFUSED = {"a_list_that_was_given", "a_list_of_the_program"} | {name for name in USES if name.startswith("memory_")}
+def with_bases(step, whole):
+    """A call that tells of all results whether they are views, of what the program has, and of which other result."""
+
+    def call(x):
+        found = step(x)
+        bases = [y._base for y in found]
+        others = [[base is y or (base is not None and base is y._base) for y in found] for base in bases]
+        return (
+            [y._is_view() for y in found],
+            [base is whole for base in bases],
+            [base is x or base is x._base for base in bases],
+            others,
+        )
+
+    return call
+
+
+@use
+def bases_of_parts_of_another_result(compiled):
+    return with_bases(compiled(lambda x: (lambda y: (y[0], y, y.t()[1:], y.detach()))(x * 2)), None)
+
+
+@use
+def a_base_that_is_not_given(compiled):
+    return with_bases(compiled(lambda x: (x * 2).chunk(3, -1)), None)
+
+
+@use
+def a_base_in_the_memory_of_the_result(compiled):
+    return with_bases(compiled(lambda x: [(x * 2).view(-1)]), None)
+
+
+@use
+def bases_that_are_arguments(compiled):
+    call = with_bases(compiled(lambda x: (x[0], x.view(-1)[2:], x)), None)
+    return lambda x: (call(x), call(x.view(2, 3)))
+
+
+@use
+def bases_that_the_program_has(compiled):
+    model = layer()
+    return with_bases(compiled(lambda x: (model.weight.detach(), model.weight.data[0], model(x).detach())), model.weight)
+
+
+@use
+def a_base_that_is_a_gradient(compiled):
+    model = layer()
+
+    def step(x):
+        model.zero_grad()
+        model(x).sum().backward()
+        return model.weight.grad[0], model.weight.grad
+
+    step = compiled(step)
+
+    def call(x):
+        part, grad = step(x)
+        return part._base is grad, grad is model.weight.grad
+
+    return call
+
+
+@use
+def a_history_by_a_part(compiled):
+    step = compiled(lambda x: (lambda y: (y[0], y[1], x.view(-1)))(x * 2))
+
+    def call(x):
+        one, two, flat = step(x)
+        w = badak.full((3,), 3.0, requires_grad=True)
+        one._base[1].mul_(w)
+        flat[2:5].mul_(w)
+        (two.sum() + x.sum()).backward()
+        return one.requires_grad, two.requires_grad, x.requires_grad, w.grad
+
+    return call
+
+
+@use
+def a_list_that_counts(compiled):
+    seen = []
+    return with_bases(compiled(lambda x: seen.append(1) or (x[0], x * 2)), None)
+
+
+REFUSED = {"a_list_that_counts", "a_list_that_was_given", "a_list_of_the_program"} | {
+    name for name in USES if name.startswith("memory_")
+}
 
 
 def shown(value):

@@ -294,6 +294,16 @@ def whether_an_argument_is_a_view():
 
 
 @way
+def of_what_an_argument_is_a_view():
+    return given(lambda x: x * (2.0 if x._base is None else 3.0), lambda x, n: x[0] if n % 2 else x[0].clone())
+
+
+@way
+def of_what_a_part_of_an_argument_is_a_view():
+    return given(lambda x: x[0] * (2.0 if x[0]._base is x else 3.0), lambda x, n: x[:1] if n % 2 else x[:1].clone())
+
+
+@way
 def how_often_an_argument_was_written():
     return given(lambda x: x * (1.0 + x._version), lambda x, n: [x.mul_(1.0) for _ in range(n)][-1])
 

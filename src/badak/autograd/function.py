@@ -312,7 +312,7 @@ def _record(function, ctx, args, edges, outputs):
     )
     name = function.__name__
     given = {id(a) for a in args}
-    bases = {id(a if a._base is None else a._base) for a in args if isinstance(a, Tensor)}
+    bases = {id(a if a._whole is None else a._whole) for a in args if isinstance(a, Tensor)}
     made = list(outputs)
     with_history: list = [None] * len(outputs)
     views = []
@@ -323,10 +323,10 @@ def _record(function, ctx, args, edges, outputs):
             if id(y) in given:
                 x, y = y, Tensor._of(y._array)  # an input handed through is a new tensor with a new history
                 see_in_function(y, x, name, slot)
-            elif y._base is not None and id(y._base) in bases:
-                see_in_function(y, y._base, name, slot)
+            elif y._whole is not None and id(y._whole) in bases:
+                see_in_function(y, y._whole, name, slot)
         made[slot] = with_history[slot] = y
-        if any(y is d for d in ctx._dirty) and y._base is not None:  # its base is changed as well
+        if any(y is d for d in ctx._dirty) and y._whole is not None:  # its base is changed as well
             with_history[slot] = Tensor._of(y._array)
             views.append((y, with_history[slot]))
     record(_UserOp(function, shapes, not ctx._saved), ctx, edges, with_history)
@@ -340,10 +340,10 @@ def _record(function, ctx, args, edges, outputs):
 
 def _note_views(name: str, ctx, args, outputs) -> None:
     """Views of inputs that want no gradient: a change that wants one would go around the Function's backward."""
-    bases = {id(a if a._base is None else a._base) for a in args if isinstance(a, Tensor)}
+    bases = {id(a if a._whole is None else a._whole) for a in args if isinstance(a, Tensor)}
     for slot, y in enumerate(outputs):
-        if isinstance(y, Tensor) and y._base is not None and id(y._base) in bases and not any(y is d for d in ctx._dirty):
-            see_in_function(y, y._base, name, slot)
+        if isinstance(y, Tensor) and y._whole is not None and id(y._whole) in bases and not any(y is d for d in ctx._dirty):
+            see_in_function(y, y._whole, name, slot)
 
 
 class _Once(Function):

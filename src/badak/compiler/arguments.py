@@ -129,6 +129,8 @@ class Arguments:
                     alias._array = _moved(alias._array, old, x._array)
                     if counter is not None and alias._version_counter is counter:
                         alias._version_counter = given._version_counter
+                if alias._whole is given:
+                    see(alias, x, alias._view_steps)
             mine[id(given)] = x
         return _with_own(result, mine)
 
@@ -221,6 +223,12 @@ def _with_own(value, mine):
         return _with_parts(value, [own for _, own in now])
     _set_parts(value, now)
     return value
+
+
+def see(view: Tensor, x: Tensor, steps: tuple) -> None:
+    """Let a tensor be the view of x that these steps lead to."""
+    view._whole = x if x._whole is None else x._whole
+    view._view_steps, view._made_at = (*x._view_steps, *steps), view._whole._rebased
 
 
 def _moved(view, old, new):

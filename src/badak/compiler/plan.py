@@ -97,7 +97,7 @@ class Plan:
         if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference) or len({*map(id, args)}) < len(args):
             return False
         for x, mine in zip(args, self.arrays):
-            if type(x) is not Tensor or (x._requires_grad if x._base is None else x.requires_grad) or not is_plain(x):
+            if type(x) is not Tensor or (x._requires_grad if x._whole is None else x.requires_grad) or not is_plain(x):
                 return False
             array = x._array
             if array.shape != mine.shape or array.dtype is not mine.dtype or array.strides != mine.strides:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from badak.autograd.node import Node
-from badak.compiler.arguments import room_for
+from badak.compiler.arguments import room_for, see
 from badak.compiler.capture import WAITS, Recorder
 from badak.compiler.entries import results_in
 from badak.core.errors import tr
@@ -33,13 +33,14 @@ class _Within(NamedTuple):
 class _Shared:
     """Memory that several results see a part of."""
 
-    def __init__(self) -> None:
-        self.low = self.high = 0
+    def __init__(self, values: list[Tensor]):
+        bounds = [np.lib.array_utils.byte_bounds(value._array) for value in values]
+        self.low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+        self.__array_interface__ = {"data": (self.low, True), "shape": (high - self.low,), "typestr": "|u1", "version": 3}
 
-    def grow(self, array) -> None:
-        """Have room for this array, too."""
-        low, high = np.lib.array_utils.byte_bounds(array)
-        self.low, self.high = (low, high) if self.high == 0 else (min(low, self.low), max(high, self.high))
+    def copied(self) -> Tensor:
+        """The bytes as they are now, in memory of their own."""
+        return Tensor._of(np.array(self))
 
 
 class Results:
@@ -56,11 +57,15 @@ class Results:
         self._aliases: set[int] = set()  # ids of tensors on the program's memory
         self._within: dict[int, _Within] = {}  # by the id of a tensor
         self._made: dict = {}  # number of memory: the tensors of the result that see it
+        self._views: list[Tensor] = []
+        self._bases: dict[int, Tensor] = {}  # by the id of a view: the tensor of whose memory it shows a part
         self._handed_out: dict = {}  # while one result is handed out: what stands for a tensor, by its id, or for a `_Shared`
         recorder.trace.append(("result", self._described(result, recorder)))
         if not recorder.trouble:
+            for value in self._views:
+                self._find_base(value, recorder)
             self._share(recorder)
-        others = (self._inputs, self._same, self._aliases, self._within)
+        others = (self._inputs, self._same, self._aliases, self._within, self._bases)
         self._plain = type(result) is Tensor and not any(id(result) in each for each in others)
 
     def _described(self, value, recorder: Recorder):
@@ -88,9 +93,14 @@ class Results:
             recorder.refuse(tr("it returns a parameter"))
         if room_for(value._array) is None:
             recorder.refuse(tr("its result is scattered over much memory"))
-        node = value._node
-        if value.requires_grad and (node is None or not (node.spent or node.saved is None)):
+        if _waits(value):
             recorder.refuse(WAITS)
+        self._views += [value] if value._whole is not None else []
+        self._find(value, recorder)
+        return recorder.origins.describe(value._array), value._requires_grad
+
+    def _find(self, value: Tensor, recorder: Recorder) -> None:
+        """Note whose memory a tensor sees."""
         origin = recorder.origins.of(value._array)
         if origin[0] == "outside":
             (self._same if recorder.surroundings.has(value) else self._aliases).add(id(value))
@@ -99,7 +109,19 @@ class Results:
         elif id(value) not in self._inputs and value._array.size:
             known = self._made.setdefault(recorder.origins.key(value._array), [])
             known += [value] if all(each is not value for each in known) else []
-        return recorder.origins.describe(value._array), value._requires_grad
+
+    def _find_base(self, value: Tensor, recorder: Recorder) -> None:
+        """Note the base of a view, which is handed out with it. Of memory that no other result sees, a part is copied alone."""
+        base: Tensor = value._whole  # type: ignore[assignment]
+        several = self._made.get(recorder.origins.key(value._array), ())
+        known = id(base) in self._inputs or recorder.origins.of(base._array)[0] != "made" or any(base is each for each in several)
+        if (
+            known
+            or not (_waits(base) or type(base) is not Tensor)
+            and (len(several) > 1 or base._array.nbytes == reach(value._array))
+        ):
+            self._bases[id(value)] = base
+            self._find(base, recorder)
 
     def _share(self, recorder: Recorder) -> None:
         """Note what results lie in one memory, or in that of a .grad."""
@@ -114,9 +136,7 @@ class Results:
                         recorder.refuse(tr("it returns memory of which a .grad sees a part"))
                     self._within[id(value)] = _Within(leaf, None if value is leaf._grad else start)
             elif len(several) > 1:
-                memory = _Shared()
-                for value in several:
-                    memory.grow(value._array)
+                memory = _Shared(several)
                 self._within |= {id(value): _Within(memory, address(value._array) - memory.low) for value in several}
         self._made = {}
 
@@ -156,16 +176,10 @@ class Results:
         if type(where.whole) is _Shared:
             memory = self._handed_out.get(where.whole)
             if memory is None:
-                memory = self._handed_out[where.whole] = Tensor._of(np.empty(where.whole.high - where.whole.low, np.uint8))
-            made = self._around(value, lies_in(value._array, memory._array, where.offset))
-            if fixed := not value._array.flags.writeable:
-                made._array.flags.writeable = True
-            made._array[...] = value._array
-            if fixed:
-                made._array.flags.writeable = False
+                memory = self._handed_out[where.whole] = where.whole.copied()
         else:
             memory = tensors[where.whole] if type(where.whole) is int else where.whole.grad  # type: ignore[attr-defined]
-            made = self._around(value, lies_in(value._array, memory._array, where.offset))
+        made = self._around(value, lies_in(value._array, memory._array, where.offset))
         made._version_counter = memory._watch()
         return made
 
@@ -174,6 +188,8 @@ class Results:
             made = self._handed_out.get(id(value))
             if made is None:
                 made = self._handed_out[id(value)] = self._tensor(value, tensors)
+                if (base := self._bases.get(id(value))) is not None:
+                    see(made, self._handed(base, tensors), value._view_steps)
             return made
         if id(value) in self._same:
             return value
@@ -187,6 +203,11 @@ class Results:
                 made[name] = self._handed(part, tensors)
             return made
         return value
+
+
+def _waits(x: Tensor) -> bool:
+    """Whether the graph that a tensor belongs to still waits for a backward."""
+    return x.requires_grad and (x._node is None or not (x._node.spent or x._node.saved is None))
 
 
 def _copied(array):

@@ -67,7 +67,7 @@ def apply(op, *inputs, **attributes):
             return _in_float32(op, inputs, attributes)
         arrays.append(array)
         # a view may have to take its history again first, which the property does
-        if x._requires_grad if x._base is None else x.requires_grad:
+        if x._requires_grad if x._whole is None else x.requires_grad:
             edges.append((x._leaf_end or x._edge()) if x._node is None else (x._node, x._output_number))
             needs.append(True)
         else:
@@ -119,7 +119,7 @@ def see(op, x, **attributes):
         if observer is not None:
             observer.on_op(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
         return y
-    wanted = x._requires_grad if x._base is None else x.requires_grad
+    wanted = x._requires_grad if x._whole is None else x.requires_grad
     observed = anywhere.observers and modes.observer is not None
     if not (wanted or observed or (value := op.value) is None):
         y._array = value(x._array, **attributes)
@@ -251,7 +251,7 @@ def _inference_error(op) -> GraphError:
 def _share(op, x: Tensor, outputs, attributes) -> None:
     """Tie views to the tensor whose memory they see."""
     array = x._array
-    base, owner = x._base, array.base
+    base, owner = x._whole, array.base
     if base is None:
         base = x
     elif x._made_at < base._reshaped_at:
@@ -262,7 +262,7 @@ def _share(op, x: Tensor, outputs, attributes) -> None:
     for y in outputs:
         seen = y._array
         if seen.base is owner or seen is array or seen.base is array or owner_of(seen) is owner:
-            y._base, y._made_at = base, base._rebased
+            y._whole, y._made_at = base, base._rebased
             y._view_steps = (*x._view_steps, (op, attributes, slot))
             y._version_counter = x._version_counter
         slot += 1
@@ -273,8 +273,8 @@ IN_FUNCTION = object()  # the step of a view that a custom Function gave, in who
 
 def see_in_function(y: Tensor, x: Tensor, name: str, slot: int) -> None:
     """Note that y, which sees x's memory, came out of the custom Function of this name."""
-    y._base = x if x._base is None else x._base
-    y._made_at, y._version_counter = y._base._rebased, x._watch()
+    y._whole = x if x._whole is None else x._whole
+    y._made_at, y._version_counter = y._whole._rebased, x._watch()
     y._view_steps = (*x._view_steps, (IN_FUNCTION, {"name": name}, slot))
 
 

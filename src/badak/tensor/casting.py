@@ -70,7 +70,7 @@ class Casting:
         """x in the 16-bit dtype, where it is a tensor of float32 or of another 16-bit dtype."""
         if x is None or x.dtype is self.kind or x.dtype not in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
             return x
-        if not (self.keep and x.requires_grad and x._node is None and x._base is None):
+        if not (self.keep and x.requires_grad and x._node is None and x._whole is None):
             return cast(x, self.kind)
         version = x._watch().count
         found = self._kept.get(id(x))

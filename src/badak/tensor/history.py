@@ -30,7 +30,7 @@ class History(About):
 
     @property
     def requires_grad(self) -> bool:
-        if self._base is not None and self._made_at != self._base._rebased:
+        if self._whole is not None and self._made_at != self._whole._rebased:
             self._renew()
         return self._requires_grad
 
@@ -83,7 +83,7 @@ class History(About):
 
     def _edge(self):
         """(node, output number) that a gradient for this tensor goes to; None where none is wanted."""
-        if self._base is not None and self._made_at != self._base._rebased:
+        if self._whole is not None and self._made_at != self._whole._rebased:
             self._renew()
         if self._node is not None:
             return self._node, self._output_number
@@ -95,7 +95,7 @@ class History(About):
 
     def _renew(self) -> None:
         """Take the history again from the base, whose memory has been written to since this view was made."""
-        base = self._base
+        base = self._whole
         assert base is not None
         before, modes.grad = modes.grad, True
         try:
@@ -110,7 +110,7 @@ class History(About):
     def _watch(self) -> Version:
         """The counter of in-place changes, made when first asked for."""
         if self._version_counter is None:
-            self._version_counter = Version() if self._base is None else self._base._watch()
+            self._version_counter = Version() if self._whole is None else self._whole._watch()
         return self._version_counter
 
     _cdata = property(id)  # by which programs tell tensors apart
@@ -121,8 +121,12 @@ class History(About):
         return self._watch().count
 
     def _is_view(self) -> bool:
-        events.memory_asked(self)
         return self._base is not None
+
+    @property
+    def _base(self) -> "Tensor | None":
+        events.memory_asked(self)
+        return self._whole
 
     @property
     def grad(self) -> "Tensor | None":
@@ -244,7 +248,7 @@ class History(About):
             tensor = reference()
             if dy is None or tensor is None or tensor._kept_by is not token:
                 return
-            if tensor._base is None or tensor._made_at == tensor._base._rebased:  # else a new history waits for who asks
+            if tensor._whole is None or tensor._made_at == tensor._whole._rebased:  # else a new history waits for who asks
                 mine = dy if dy._node is not None else (dy if dy.is_sparse else tensor._of(dy._array)).clone()
                 tensor._grad = mine if tensor._grad is None else tensor._grad + mine
 
@@ -275,13 +279,13 @@ class History(About):
         """Another tensor in this one's place: the same memory, history and base."""
         other = self._of(self._array)
         other._node, other._output_number, other._requires_grad = self._node, self._output_number, self._requires_grad
-        other._base, other._view_steps, other._made_at = self._base, self._view_steps, self._made_at
+        other._whole, other._view_steps, other._made_at = self._whole, self._view_steps, self._made_at
         other._version_counter = self._watch()
         return other
 
     def detach_(self):
         """Forget the history, in place."""
-        if self._base is not None:
+        if self._whole is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
         events.redefine(self, tr("detach_ of a tensor"))
         self._node, self._output_number, self._requires_grad = None, 0, False

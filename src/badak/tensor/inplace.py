@@ -28,7 +28,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     if anywhere.casting and modes.batching and Batched in (type(x._array), type(value._array)):
         return vmap.write(x, value, write_, name)
     recording = modes.grad and (x.requires_grad or value.requires_grad)
-    if recording or (modes.grad and x._base is not None):
+    if recording or (modes.grad and x._whole is not None):
         refuse_leaf(x, recording)
     if recording:
         _keep_original(value, x)
@@ -45,7 +45,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
         if unfilled.on:
             return x
         raise read_only(name)
-    if recording and x._base is None and (not value.requires_grad or (name == "copy_" and x.requires_grad)):
+    if recording and x._whole is None and (not value.requires_grad or (name == "copy_" and x.requires_grad)):
         value = apply(Replaced, value, x)
     (put if anywhere.has_observers and modes.observer is not None else _put)(x, value, name)
     if recording:
@@ -66,7 +66,7 @@ put = events.writes(elementwise=True)(_put)
 
 def changed_(x: Tensor, name: str) -> Tensor:
     """Note that x's values were changed directly, where no history is involved."""
-    if modes.grad and (x._base is not None or x.requires_grad):
+    if modes.grad and (x._whole is not None or x.requires_grad):
         refuse_leaf(x, x.requires_grad)
     x._watch().bump(name)
     return x
@@ -94,7 +94,7 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
     """
     if x._described is not None:
         return
-    base = x if x._base is None else x._base
+    base = x if x._whole is None else x._whole
     for step, attributes, slot in x._view_steps:
         if step is IN_FUNCTION:
             raise in_function(attributes["name"], slot)
@@ -142,14 +142,14 @@ def _check_broadcast(shape, target, name: str) -> None:
 
 def rewrite(x: Tensor, value: Tensor) -> None:
     """Give x the history of value; where x is a view, give its base a node that says which part was replaced."""
-    events.redefine(x if x._base is None else x._base, tr("an in-place change with a history"))
-    if x._base is None:
+    events.redefine(x if x._whole is None else x._whole, tr("an in-place change with a history"))
+    if x._whole is None:
         x._node, x._output_number, x._requires_grad = value._node, value._output_number, value._requires_grad
         x._rebased += 1
         if x._kept_by is not None:
             x._keep_here()
         return
-    base = x._base
+    base = x._whole
     saved = Saved((base._requires_grad, value._requires_grad))
     saved.base, saved.steps = base._array, x._view_steps
     record(WriteView, saved, [base._edge(), value._edge()], (base,))

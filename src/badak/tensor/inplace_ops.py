@@ -177,9 +177,9 @@ def swap_shape(function, name: str):
             raise GraphError(cause, tr("x.{}(...) outside of no_grad(), or x = x.{}(...)", name, name[:-1]))
         if modes.grad:
             refuse_leaf(input, input.requires_grad)
-        seen = function(input._as_it_was() if recorded or input._base is not None else input.detach(), *args, **named)
+        seen = function(input._as_it_was() if recorded or input._whole is not None else input.detach(), *args, **named)
         events.redefine(input, tr("{} of a tensor", name))
-        if input._base is None:
+        if input._whole is None:
             input._rebased += 1
             input._reshaped_at = input._rebased
         else:

@@ -21,7 +21,7 @@ class Methods:
     _kept_by: object
     _backward_hooks_after: dict[int, Callable] | None
     _version_counter: Version | None
-    _base: 'Tensor | None'
+    _whole: 'Tensor | None'
     _view_steps: tuple
     _replay: ClassVar[Callable[..., 'Tensor']]
     _rebased: int

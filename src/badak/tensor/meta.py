@@ -314,7 +314,7 @@ def to_meta_(x: Tensor) -> None:
     if x._described is None:
         x._described = like(x._array)
         del x._array
-        x._base, x._view_steps, x._version_counter = None, (), None
+        x._whole, x._view_steps, x._version_counter = None, (), None
 
 
 def forward(module: Any, args: tuple, kwargs: dict[str, Any]) -> Any:

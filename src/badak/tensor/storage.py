@@ -434,7 +434,7 @@ def set_(input: Tensor, source: Any = None, storage_offset: int = 0, size: Any =
         cause = tr("Could not set tensor of type {} to a tensor of type {}", dtypes.of_numpy(array.dtype), input.dtype)
         raise DTypeError(cause, "the same dtype")
     events.redefine(input, tr("set_ of a tensor"))
-    input._array, input._base, input._view_steps, input._version_counter = array, None, (), None
+    input._array, input._whole, input._view_steps, input._version_counter = array, None, (), None
     return input
 
 

@@ -53,7 +53,7 @@ class Tensor(Values):
 
     # Whose memory it sees
     _version_counter: Version | None = None  # counts in-place changes, one for all who see the memory; made when first asked for
-    _base: "Tensor | None" = None  # of a view: the tensor whose memory it sees
+    _whole: "Tensor | None" = None  # of a view: the tensor whose memory it sees
     _view_steps: tuple = ()  # of a view: the view operations that lead there from its base: (op, attributes, output number)
     _seen_again: ClassVar[Callable[..., "Tensor"]]  # takes such steps once more (bound by `apply.py`)
     _rebased: int = 0  # of a base: how often in-place changes have rewritten the history of its memory
