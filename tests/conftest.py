@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import pytest
 import torch
 
+from badak.compiler import process
 from tests import tiers
 
 gc.disable()  # until the tests are collected: with 25,000 of them each look of the collector takes a quarter of a second
@@ -55,7 +56,8 @@ def named(config) -> bool:
 
 
 def pytest_collection_finish():
-    """The tests themselves are never garbage."""
+    """The tests themselves are never garbage. What compiled steps ask the collector for, they ask before."""
+    process.codec_registries()
     gc.freeze()
     gc.enable()
 

@@ -5,6 +5,7 @@ import pytest
 import badak
 import tests.compiler.ways_fifth
 import tests.compiler.ways_fourth
+import tests.compiler.ways_seventh
 import tests.compiler.ways_sixth
 import tests.compiler.ways_third
 import tests.compiler.ways_unseen  # noqa: F401  (they add to WAYS)

@@ -73,6 +73,8 @@ def facts(code: types.CodeType, ran: set[int] | None = None) -> Facts:
             imports.add(str(step.argval))
         elif step.opname == "MATCH_CLASS":
             everything = True
+        elif step.opname.startswith("FORMAT_"):  # a part of an f-string
+            free.add("__format__")
         elif step.opname in _ATTRIBUTES or step.opname == "IMPORT_FROM":
             free.add(str(step.argval))
         elif (found := _root(step, code, arguments)) is not None:

@@ -1,7 +1,6 @@
 """What Python's objects hold, and which of them are more than that."""
 
 import array
-import decimal
 import functools
 import gc
 import operator
@@ -137,17 +136,6 @@ def parts_of(thing: Any, where: str, place: Place | None) -> list:
         parts = within(thing) if is_consumed(type(thing)) else gc.get_referents(thing)
         return [(where, part) for part in parts if part is not type(thing)]
     return []
-
-
-def errors_of_numpy() -> list:
-    """What NumPy does about overflows and the like, in this thread."""
-    return [*np.geterr().values()]
-
-
-def decimal_context() -> list:
-    """What decimal numbers are computed by, in this thread, and what computing them has noted there."""
-    now = decimal.getcontext()
-    return [now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, *now.traps.values(), *now.flags.values()]
 
 
 def is_module(thing: Any) -> bool:

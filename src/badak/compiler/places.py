@@ -8,6 +8,7 @@ import functools
 import io
 import itertools
 import random
+import threading
 import types
 import weakref
 from collections import OrderedDict, deque
@@ -164,6 +165,14 @@ class Variable(Place):
         return [self.container.get(MISSING)]
 
 
+class OfThread(Place):
+    """A threading.local: what the thread that asks has put there."""
+
+    def now(self) -> list:
+        own = held_by(self.container)
+        return [*own, *own.values()]
+
+
 class Target(Place):
     """Whether what a weak reference refers to is still there."""
 
@@ -287,6 +296,7 @@ def dict_of(thing: Any) -> dict:
 _KINDS: tuple[tuple[Any, type[Place]], ...] = (
     (list | deque, Items), (dict, Mapping), (set, Members), (np.ndarray | np.void | bytearray | array.array, Memory),
     (types.FrameType, Opaque), (types.CellType, Cell), (weakref.ref, Target), (ContextVar, Variable), (functools.partial, Partial),
+    (threading.local, OfThread),
 )  # fmt: skip
 
 

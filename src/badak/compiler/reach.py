@@ -4,9 +4,7 @@ The walk begins at the globals, closures, arguments and received objects of ever
 the names that its code asks for (`code.py`), and all that containers hold. Where it can not follow, the step is not replayed.
 """
 
-import abc
 import builtins
-import decimal
 import functools
 import gc
 import operator
@@ -19,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from badak.compiler import contents, places
+from badak.compiler import contents, places, process
 from badak.compiler.answers import Question
 from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
 from badak.compiler.frames import BY_NAME, Executed, is_of_python, is_program
@@ -79,6 +77,8 @@ class Reached:
             self._link_lost()
             self._walk()
             self._follow_weak()
+        asked = [pool.names.union(*(chain.names + (chain.root,) for chain in pool.facts.chains)) for pool in self._pools.values()]
+        self._put(*process.asked_by(frozenset().union(*asked)))
 
     def owners(self) -> dict[int, Any]:
         """id: owner of all memory of tensors and arrays that was found."""
@@ -126,6 +126,8 @@ class Reached:
             self._along(pool, list(pool.executed.arguments.get(chain.root, {}).values()), chain.root, chain.names, handed=True)
 
     def _global(self, pool: Pool, name: str) -> Any:
+        if name == "RecursionError":
+            self.trouble = self.trouble or tr("it asks for RecursionError: how deep calls may go depends on who calls it")
         found = self._entry(pool.executed.globals, name, name)
         if found is places.MISSING:
             found = self._entry(pool.executed.builtins, name, name)
@@ -160,6 +162,8 @@ class Reached:
             if handed:
                 pool.handed.add(id(thing))
             self._waiting.append((pool, thing, where))
+        elif is_a(thing, np.generic):
+            self._put(*process.behind(thing))
 
     def _follow_weak(self) -> None:
         """Go on from what weak references refer to. What they alone lead to is not replayed: places would keep it alive."""
@@ -184,10 +188,7 @@ class Reached:
         place = places.place_of(thing, where)
         if place is not None:
             self._put(place)
-        if thing is decimal or thing is decimal.Decimal or kind is decimal.Decimal:
-            self._put(places.Answer(decimal, "the context of decimal numbers", "context", contents.decimal_context))
-        if thing is np or is_a(thing, np.ndarray):
-            self._put(places.Answer(np, "what NumPy does with errors", "errors", contents.errors_of_numpy))
+        self._put(*process.behind(thing))
         if is_a(thing, types.FunctionType):
             self._function(pool, thing, where)
         elif is_a(thing, types.BuiltinFunctionType):
@@ -196,8 +197,6 @@ class Reached:
             for each in (*thing.__mro__, *kind.__mro__):
                 self._class(each)
             self._attributes(pool, thing, where)
-            if is_a(thing, abc.ABCMeta):
-                self._put(places.Answer(abc, "the registered subclasses of abstract classes", "token", abc.get_cache_token))
         elif is_a(thing, types.ModuleType):
             self._put(places.TypeOf(thing, where))
             self._attributes(pool, thing, where)
@@ -323,9 +322,10 @@ class Reached:
 
     # ------------------------------------------------------------------ what is noted
 
-    def _put(self, place: places.Place | None) -> None:
-        if place is not None:
-            self.places.setdefault(place.key, place)
+    def _put(self, *found: places.Place | None) -> None:
+        for place in found:
+            if place is not None:
+                self.places.setdefault(place.key, place)
 
     def _entry(self, own: dict, name: str, where: str) -> Any:
         self._put(places.Entry(own, where, name))
