@@ -16,7 +16,7 @@ from badak.compiler.frames import Frames, unseen
 from badak.compiler.memory import Gradients, room_to_record
 from badak.compiler.native import KernelLog, native_calls, read_by, reads_only
 from badak.compiler.native import written_by as written_by_calls
-from badak.compiler.provenance import Provenance, arrays_in
+from badak.compiler.provenance import Provenance, Trace, arrays_in
 from badak.compiler.snapshot import MOST
 from badak.compiler.warmup import target_of, written_by
 from badak.core import events
@@ -35,11 +35,12 @@ class Recorder(Observer):
 
     eager = True
 
-    def __init__(self, arguments, surroundings, found: tuple[set, list, dict] | None = None):
+    def __init__(self, arguments, surroundings, found: tuple[set, list, dict] | None = None, like=()):
+        """found: what the first of two recordings has found out; like: its trace."""
         self.surroundings = surroundings
-        repeated, kept, executed = found or (None, [], None)  # what the first of two recordings has found out
+        repeated, kept, executed = found or (None, [], None)
         self.entries: list[Entry] = []
-        self.trace: list = []
+        self.trace: list = Trace(like)
         self.trouble = ""  # why this cannot be replayed
         self.leaves: dict = {}  # id: (leaf, its .grad when the step first touched it, whether it was read)
         self.tensors: dict = {}  # id: tensors from outside

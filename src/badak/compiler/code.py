@@ -40,7 +40,6 @@ class Facts(NamedTuple):
     by_words: bool  # whether it may ask for attributes by the texts that it is given, and those that it finds
 
 
-@functools.lru_cache(2000)
 def _instructions(code: types.CodeType) -> list[tuple[dis.Instruction, int]]:
     """The instructions of a code object, and where each begins: at its first EXTENDED_ARG, if it has one."""
     found: list[tuple[dis.Instruction, int]] = []

@@ -20,6 +20,7 @@ import numpy as np
 
 from badak.autograd.node import Node
 from badak.compiler.answers import Question, is_plain, question_of
+from badak.compiler.code import Facts, facts
 from badak.compiler.pure import impure
 from badak.core.errors import PACKAGE, tr
 from badak.tensor import Tensor
@@ -40,8 +41,15 @@ class Executed:
         self.words: set[str] = set()  # texts that it was given
         self.everything = False  # whether it may have asked for attributes by any name
         self.ran: set[int] | None = None  # the places of its instructions that were executed, where that is known
+        self.facts: Facts | None = None  # what these ask for, once somebody wanted to know
         self.untold = False  # whether it has executed instructions of which Python did not tell
         self.answers: dict[tuple, Question] = {}  # what functions of badak were asked that have told it numbers
+
+    def asks_for(self) -> Facts:
+        """What its instructions ask for by name."""
+        if self.facts is None:
+            self.facts = facts(self.code, self.ran)
+        return self.facts
 
 
 class Frames:
@@ -203,7 +211,7 @@ class Frames:
         if found is None:
             found = self.executed[code] = Executed(code, frame)
             if self.before is not None and code in self.before:
-                found.ran = self.before[code].ran
+                found.ran, found.facts = self.before[code].ran, self.before[code].facts
         return found
 
     def _called(self, frame) -> None:

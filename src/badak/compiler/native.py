@@ -17,7 +17,7 @@ from badak.core.errors import GraphError, tr
 from badak.core.memory import holder_of, is_read_only
 
 _RUBBISH = 0xFF  # NaN as a float, -1 as an integer
-_LARGE = 1 << 20  # bytes of a result that is not copied for a trial
+_LARGE = 1 << 16  # bytes of a result that is not copied for a trial
 
 
 class KernelLog:

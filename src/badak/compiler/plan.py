@@ -21,7 +21,7 @@ from badak.compiler.snapshot import StateSnapshot
 from badak.compiler.warmup import WarmUp
 from badak.core import events
 from badak.core.errors import tr
-from badak.core.memory import holder_of
+from badak.core.memory import give_back, holder_of
 from badak.core.modes import modes
 from badak.ops._broadcast import quiet
 from badak.tensor import Tensor
@@ -112,6 +112,7 @@ class Plan:
 
     def call(self, found: Arguments):
         """Run, or record. `refused` says afterwards why it will not be recorded."""
+        give_back()  # what was freed before adds to the peak of a call that needs a little more than others
         return self._scout(found) if self._scouted is None else self._record(found)
 
     def _scout(self, found: Arguments):
@@ -164,7 +165,7 @@ class Plan:
         before = [x._array.tobytes() for x in found.tensors]
         for memory, x in zip(self._memory, found.tensors):
             memory[...] = x._array
-        recorder = Recorder(self._memory, surroundings, None if self._first is None else self._first[3])
+        recorder = Recorder(self._memory, surroundings, *(() if self._first is None else (self._first[3], self._first[0])))
         inputs = [shown(memory, x._array) for memory, x in zip(self._memory, found.tensors)]
         args, kwargs = found.on(inputs)
         try:

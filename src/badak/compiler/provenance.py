@@ -70,6 +70,18 @@ def _forget(living, key, _) -> None:
         known.bytes -= known._sizes.pop(key, 0)
 
 
+class Trace(list):
+    """What happened. Where another trace says the same, its words are taken: both are not there together."""
+
+    def __init__(self, like=()):
+        super().__init__()
+        self._like = like
+
+    def append(self, what) -> None:
+        at = len(self)
+        super().append(self._like[at] if at < len(self._like) and self._like[at] == what else what)
+
+
 class Part:
     """A part of a piece of memory that is an owner of its own: np.asarray(part) sees its bytes, and keeps it."""
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from badak.compiler import contents, places, process
 from badak.compiler.answers import Question
-from badak.compiler.code import FORMATS, Chain, Facts, facts, named_in_format
+from badak.compiler.code import FORMATS, Chain, Facts, named_in_format
 from badak.compiler.frames import BY_NAME, Executed, is_of_python, is_program
 from badak.compiler.pure import defined_in_c, impure, written_in_python
 from badak.compiler.snapshot import MOST, uncollected
@@ -37,7 +37,7 @@ class Pool:
 
     def __init__(self, executed: Executed | None):
         self.executed: Any = executed
-        self.facts = facts(executed.code, executed.ran) if executed else Facts(frozenset(), frozenset(), False, frozenset(), False)
+        self.facts = executed.asks_for() if executed else Facts(frozenset(), frozenset(), False, frozenset(), False)
         self.found: dict[int, Any] = {}
         self.handed: set[int] = set()  # of these, what was only handed to it: nothing that the program keeps leads there
         self.names = set(self.facts.free)  # attributes that it may ask of anything
