@@ -144,6 +144,34 @@ def deep(compiled):
     return peaks, step
 
 
+def test_a_recording_takes_little_more_than_the_step(monkeypatch):
+    monkeypatch.setattr(compiled, "EVERY", 0)
+
+    def peaks(step):
+        step, x, found = step, badak.ones(256, 512), []
+        for _ in range(4):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            step(x)
+            found.append(tracemalloc.get_traced_memory()[1] - before)
+        return found
+
+    def step(x):
+        for _ in range(6):
+            x = F.gelu(x)
+        return x
+
+    peaks(badak.compile(lambda x: F.gelu(x)))  # imports
+    tracemalloc.start()
+    try:
+        eager, recorded = peaks(step), peaks(badak.compile(step))
+    finally:
+        tracemalloc.stop()
+    assert max(recorded[1:3]) < max(eager) + 4 * (
+        4 * 256 * 512
+    )  # the argument's twin, what it was, the result's copy, what is said of all
+
+
 @pytest.mark.slow
 def test_a_deep_model_takes_no_more_memory_recorded_and_replayed_than_as_it_is(monkeypatch):
     monkeypatch.setattr(compiled, "EVERY", 0)  # a replay that is checked runs next to the step
