@@ -202,7 +202,7 @@ def _step(node: Node, gradients, buffers, heap, last: bool) -> None:
     observed = anywhere.has_observers and modes.observer is not None
     backward = modes.observer.on_backward_enter(node, op.backward) if observed else op.backward
     saved = node.saved
-    if last and not observed and op.overwrites and not node.keeps:
+    if last and op.overwrites and not node.keeps and (not observed or modes.observer.lets_write_over(node)):
         saved.last = True
         node.let_go()  # before it: an interrupted one cannot be repeated
     dxs = backward(saved, gradients[0]) if node.slots == 1 else backward(saved, *gradients[::2])

@@ -11,11 +11,12 @@ import numpy as np
 
 from badak import kernels
 from badak.compiler.common_subexpressions import CommonSubexpressions
-from badak.compiler.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in
+from badak.compiler.entries import Backward, Call, Copy, Entry, Forward, Grads, Prepared, Sum, Ufunc, results_in, told_by
 from badak.compiler.frames import Frames, unseen
 from badak.compiler.memory import Gradients, room_to_record
 from badak.compiler.native import KernelLog, native_calls, read_by, reads_only
 from badak.compiler.native import written_by as written_by_calls
+from badak.compiler.overwritten import Overwritten
 from badak.compiler.provenance import Provenance, Trace, arrays_in
 from badak.compiler.snapshot import MOST
 from badak.compiler.warmup import target_of, written_by
@@ -55,6 +56,7 @@ class Recorder(Observer):
         self.repeats = CommonSubexpressions(self.origins, repeated)
         self.log = KernelLog()
         self.frames = Frames(self.refuse, executed)
+        self.over = Overwritten(self.origins)
         self._constants: dict = {}  # id of the owner: an array that was made from the program's text alone
         self._views: list = []  # weak references to what view operations have made
         self._derived: dict = {}  # id: tensors that the step made on memory that was there before
@@ -122,17 +124,24 @@ class Recorder(Observer):
         self._find_calls(entry, op, calls, [arrays, attributes], [made, saved.__dict__])
         if entry.calls is None:
             self._python.add(id(saved))
-        self._add(entry, "forward", op.name, what, made, _told(saved, entry.calls is None))
+        self._add(entry, "forward", op.name, what, made, told_by(saved, entry.calls is None))
+
+    def lets_write_over(self, node) -> bool:
+        return not self.trouble and id(node.saved) not in self._python and self.over.lets(node, self.entries)
 
     @unseen
     def on_backward(self, node, dys, dxs) -> None:
-        calls, saved = self.log.take(), node.saved
-        if self.trouble or all(dx is None or self.origins.knows(dx) for dx in dxs):
+        calls, saved = self.log.take(), self.over.saved_of(node)
+        over = self.over.has(node.op, saved, dxs[0])
+        if self.trouble or not over and all(dx is None or self.origins.knows(dx) for dx in dxs):
             return
         python = id(saved) in self._python
-        what = self.origins.describe((_told(saved, python), dys))
+        what = self.origins.describe((told_by(saved, python), dys))
         entry = Backward(node.op, saved, dys, dxs)
-        if not python:  # else its numbers may depend on values
+        if over:
+            self.repeats.changed([dxs[0]], self.refuse)
+            entry.calls = self.over.tried(calls, list(arrays_in([saved.__dict__, dys])), dxs[0])
+        elif not python:  # else its numbers may depend on values
             self._find_calls(entry, node.op, calls, [saved.__dict__, dys], [dxs])
         self._add(entry, "backward", node.op.name, what, list(dxs))
 
@@ -317,7 +326,9 @@ class Recorder(Observer):
         if self.surroundings.is_argument(thing):
             cause = tr("compile: {}: it is an argument of this call, too, whose twin the step works with", how)
             raise GraphError(cause, "give the step x.clone(), or do not compile a step that does this")
-        if not isinstance(thing, Tensor) or (id(thing) not in self._derived and self._was_there(thing._array)):
+        if not isinstance(thing, Tensor) or (
+            id(thing) not in self._derived and self.origins.of(thing._array)[0] in ("outside", "argument")
+        ):
             self.refuse(tr("it changes more than values: {}", how))
 
     def on_memory_asked(self, x) -> None:
@@ -350,9 +361,6 @@ class Recorder(Observer):
         if not self.trouble and self.origins.is_outside(x._array):
             self.tensors.setdefault(id(x), x)
             self.surroundings.note(x._array)
-
-    def _was_there(self, array) -> bool:
-        return self.origins.of(array)[0] in ("outside", "argument")
 
     def _compare_surroundings(self, only=None) -> None:
         if self.surroundings.too_many:
@@ -405,8 +413,3 @@ class Recorder(Observer):
             self.gradients.let_stay(entry.touched())
         if self.origins.bytes > self.room:
             self.refuse(tr("its results take more than {} MiB at once", self.room >> 20))
-
-
-def _told(saved, python: bool):
-    """What an operation saved. Numbers may depend on values where Python runs again; then they are saved again each time."""
-    return list(arrays_in(saved.__dict__)) if python else saved.__dict__

@@ -30,7 +30,7 @@ class Entry:
 
     def move(self, moved) -> None:
         """Work on moved(array) in the place of every array; or of every `Place`, on what that gives."""
-        self.calls = [(*call, _each(arguments, moved)) for *call, arguments in self.calls or ()]
+        self.calls = [(*call, each_array(arguments, moved)) for *call, arguments in self.calls or ()]
 
     def redo(self) -> None:
         """Do it once more, on the values that the arrays have now."""
@@ -48,8 +48,8 @@ class Forward(Entry):
 
     def move(self, moved) -> None:
         super().move(moved)
-        self.arrays, self.attributes = _each(self.arrays, moved), _each(self.attributes, moved)
-        self.outputs, self.saved = _each(self.outputs, moved), _saved(self.saved, moved)
+        self.arrays, self.attributes = each_array(self.arrays, moved), each_array(self.attributes, moved)
+        self.outputs, self.saved = each_array(self.outputs, moved), _saved(self.saved, moved)
 
     def redo(self) -> None:
         saved = Saved(self.saved.needs)
@@ -75,7 +75,7 @@ class Backward(Entry):
 
     def move(self, moved) -> None:
         super().move(moved)
-        self.saved, self.dys, self.dxs = _saved(self.saved, moved), _each(self.dys, moved), _each(self.dxs, moved)
+        self.saved, self.dys, self.dxs = _saved(self.saved, moved), each_array(self.dys, moved), each_array(self.dxs, moved)
 
     def redo(self) -> None:
         dxs = self.op.backward(self.saved, *self.dys)
@@ -90,7 +90,7 @@ class Sum(Entry):
 
     def move(self, moved) -> None:
         super().move(moved)
-        self.a, self.b, self.out = _each([self.a, self.b, self.out], moved)
+        self.a, self.b, self.out = each_array([self.a, self.b, self.out], moved)
 
     def redo(self) -> None:
         np.add(self.a, self.b, out=self.out)
@@ -170,24 +170,29 @@ class Prepared(Call):
         return step
 
 
-def _each(value, moved):
+def each_array(value, moved):
     """A value of lists, tuples, dicts and slices with moved(array) in the place of every array or `Place`."""
     if isinstance(value, np.ndarray | Place):
         return moved(value)
     if type(value) in (list, tuple):
-        return type(value)(_each(part, moved) for part in value)
+        return type(value)(each_array(part, moved) for part in value)
     if type(value) is dict:
-        return {name: _each(part, moved) for name, part in value.items()}
+        return {name: each_array(part, moved) for name, part in value.items()}
     if isinstance(value, slice):
-        return slice(*[_each(part, moved) for part in (value.start, value.stop, value.step)])
+        return slice(*[each_array(part, moved) for part in (value.start, value.stop, value.step)])
     return value
 
 
 def _saved(saved, moved):
     """What a forward has saved, of its own: the program's is freed by the backward."""
     made = Saved(saved.needs)
-    made.__dict__.update((name, _each(value, moved)) for name, value in saved.__dict__.items())
+    made.__dict__.update((name, each_array(value, moved)) for name, value in saved.__dict__.items())
     return made
+
+
+def told_by(saved, python: bool):
+    """What an operation saved. Numbers may depend on values where Python runs again; then they are saved again each time."""
+    return list(arrays_in(saved.__dict__)) if python else saved.__dict__
 
 
 def results_in(value) -> list:

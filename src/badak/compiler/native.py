@@ -48,22 +48,27 @@ def native_calls(calls, read, written, origins, again) -> list | None:
     """The calls, if they alone lead from the arrays `read` to the arrays `written`; else None. again(): do it by Python."""
     inputs = {id(holder_of(array)) for array in read}
     results = [array for array in written if id(holder_of(array)) not in inputs and array.size]
-    ready = set(inputs)
+    scratch = scratch_of(calls, read, origins)
+    if scratch is None or not all(id(holder_of(array)) in {*inputs, *scratch} for array in results):
+        return None
+    return calls if _same_again(calls, results, scratch.values(), again) else None
+
+
+def scratch_of(calls, read, origins, over=frozenset()) -> dict | None:
+    """id: owner of all memory that calls write besides `over`; None where they read more than `read`, or write there."""
+    inputs = {id(holder_of(array)) for array in read}
     scratch: dict = {}
     for kernel, _, _, arguments in calls:
         arrays = [(word, x) for word, x in zip(kernel.signature, arguments) if isinstance(x, np.ndarray) and x.size]
         for word, array in arrays:
-            if word[0] in "RV" and id(holder_of(array)) not in ready and not _shared(array, origins):
+            if word[0] in "RV" and id(holder_of(array)) not in {*inputs, *scratch} and not _shared(array, origins):
                 return None
         for word, array in arrays:
-            if word[0] in "WX":
+            if word[0] in "WX" and id(holder_of(array)) not in over:
                 if id(holder_of(array)) in inputs:
                     return None
-                ready.add(id(holder_of(array)))
                 scratch[id(holder_of(array))] = holder_of(array)
-    if not all(id(holder_of(array)) in ready for array in results):
-        return None
-    return calls if _same_again(calls, results, scratch.values(), again) else None
+    return scratch
 
 
 def read_by(calls, words="RV"):

@@ -189,6 +189,10 @@ class Provenance:
         start = address(array) - address(owner)
         return Place(self._pieces.of[id(owner)], start, array.shape, array.dtype, array.strides)
 
+    def piece(self, owner) -> Memory | None:
+        """What places call this memory; None where there is none of them on it."""
+        return self._pieces.of.get(id(owner))
+
     def goes_to(self, array, new) -> bool:
         """Let all that was done in the memory of an array have been done in `new`, if nothing but places knows of it."""
         memory = self._pieces.of.get(id(array))

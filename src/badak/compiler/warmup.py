@@ -33,6 +33,9 @@ class WarmUp(Observer):
             _note(array, self._written)
         return proceed(*args, **kwargs)
 
+    def lets_write_over(self, node) -> bool:
+        return True
+
     def on_module_access(self, module) -> None:
         self.modules[id(module)] = module
 

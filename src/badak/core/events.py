@@ -69,6 +69,10 @@ class Observer:
     def on_backward(self, node, dys, dxs) -> None:
         """The backward of a node made the gradients `dxs`."""
 
+    def lets_write_over(self, node) -> bool:
+        """Whether the backward of this node may write a gradient over what its forward has saved."""
+        return False
+
     def on_node(self, node) -> None:
         """The graph has one node more, of which no `on_op` tells."""
 
