@@ -90,3 +90,36 @@ def test_the_page_shows_what_its_example_prints(capsys):
     printed = capsys.readouterr().out
     seconds = re.compile(r"\d+\.\d\d s")
     assert seconds.sub("", printed).strip() == seconds.sub("", shown).strip()
+
+
+STEPS = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Reads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.rnn, self.head = nn.Embedding(30, 16), nn.GRUCell(16, 16), nn.Linear(16, 30)
+        self.drop = nn.Dropout(0.4)
+
+    def forward(self, ids):
+        h, said = torch.zeros(len(ids), 16), []
+        for t in range(1, ids.shape[1]):
+            h = self.rnn(self.drop(self.table(ids[:, t - MOVED])), h)
+            said.append(self.head(self.drop(h)))
+        return torch.stack(said, dim=1)
+
+model, ids = Reads(), torch.randint(30, (4, 12))
+loss = F.cross_entropy(model(ids).reshape(-1, 30), ids[:, 1:].reshape(-1))
+loss.backward()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moved", [1, 0])
+def test_answers_that_a_program_drops_at_random_are_told_apart_by_their_places(tmp_path, moved):
+    (tmp_path / "train.py").write_text(STEPS.replace("MOVED", str(moved)))
+    done = run("audit", "train.py", cwd=tmp_path)
+    assert done.returncode == (0 if moved else 1), done.stdout + done.stderr
+    assert ("with the token of ids that it reads at that place" in done.stdout) == (not moved)

@@ -63,3 +63,91 @@ def test_series_that_are_compared_with_themselves(loss, moved):
     target = x[:, 1:] if moved else x[:, :-1]
     report = badak.audit(Foretells(), x[:, :-1], kind="causal", loss=lambda y: loss(y, target))
     assert [finding.probe for finding in report.findings] == ([] if moved else ["future"]), report
+
+
+class Picks(nn.Module):
+    """Logits of pictures' points, of a batch, or of one number; with what stands behind the last map."""
+
+    def __init__(self, classes, behind):
+        super().__init__()
+        self.one, self.two, self.head, self.behind = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3), nn.Conv2d(8, classes, 1), behind
+
+    def forward(self, x):
+        return self.behind(self.head(F.relu(self.two(F.relu(self.one(x))))))
+
+
+def dice(y, labels, dim):
+    return 1 - (y.softmax(dim)[:, 1] * labels).sum() / labels.sum()
+
+
+POINTS = {
+    "cross entropy of logits": (2, lambda y: y, lambda y, labels: F.cross_entropy(y, labels), 0),
+    "cross entropy of probabilities": (2, lambda y: y.softmax(1), lambda y, labels: F.cross_entropy(y, labels), 1),
+    "negative log of probabilities": (2, lambda y: y.softmax(1), lambda y, labels: F.nll_loss(y, labels), 1),
+    "negative log": (2, lambda y: y.log_softmax(1), lambda y, labels: F.nll_loss(y, labels), 0),
+    "coins of logits": (1, lambda y: y[:, 0], lambda y, labels: F.binary_cross_entropy_with_logits(y, labels.float()), 0),
+    "coins of probabilities": (
+        1, lambda y: y[:, 0].sigmoid(), lambda y, labels: F.binary_cross_entropy_with_logits(y, labels.float()), 1
+    ),
+    "probabilities of classes": (2, lambda y: y, lambda y, labels: dice(y, labels, 1), 0),
+    "probabilities over the batch": (2, lambda y: y, lambda y, labels: dice(y, labels, 0), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_a_loss_is_given_what_it_takes(name):
+    classes, behind, loss, wrong = POINTS[name]
+    badak.manual_seed(0)
+    labels = badak.randint(2, (5, 8, 8))
+    report = badak.audit(Picks(classes, behind), badak.randn(5, 3, 12, 12), loss=lambda y: loss(y, labels))
+    assert [finding.probe for finding in report.findings] == ["loss"] * wrong, report
+
+
+class Tags(nn.Module):
+    """A recurrent tagger of packed rows; with labels it gives a loss that is made by hand, of all transitions of three tags."""
+
+    def __init__(self, bug=""):
+        super().__init__()
+        self.table, self.rnn = nn.Embedding(V, 12, padding_idx=0), nn.GRU(12, 8, batch_first=True, bidirectional=True)
+        self.head, self.turns, self.ends, self.bug = nn.Linear(16, 4), nn.Parameter(badak.randn(4, 4)), badak.randn(4), bug
+
+    def forward(self, ids, lengths, tags=None):
+        x = nn.utils.rnn.pack_padded_sequence(self.table(ids), lengths, batch_first=True, enforce_sorted=False)
+        scores = self.head(nn.utils.rnn.pad_packed_sequence(self.rnn(x)[0], batch_first=True, total_length=ids.shape[1])[0])
+        if tags is None:
+            return scores
+        keep = badak.arange(ids.shape[1])[None] < lengths[:, None]
+        paths, own = scores[:, 0], scores[:, 0].gather(1, tags[:, :1]).squeeze(1)
+        for t in range(1, ids.shape[1]):
+            new = badak.logsumexp(paths.unsqueeze(2) + self.turns + scores[:, t : t + 1], dim=1)
+            new = new - new.logsumexp(0) + new.logsumexp(0).detach() * 0 if self.bug == "rows joined" else new
+            paths = badak.where(keep[:, t, None], new, paths)
+            step = self.turns[tags[:, t - 1], tags[:, t]] + scores[:, t].gather(1, tags[:, t : t + 1]).squeeze(1)
+            own = own + step * keep[:, t]
+            own = own + 0.1 * tags[:, t] * ~keep[:, t] if self.bug == "labels of padding" else own
+        last = tags.gather(1, lengths[:, None] - 1).squeeze(1)
+        return (paths.logsumexp(1) - own - self.ends[last]).mean()
+
+
+def tagged():
+    badak.manual_seed(0)
+    lengths, ids, tags = badak.tensor([9, 5, 7, 4, 8]), badak.randint(1, V, (5, 9)), badak.randint(4, (5, 9))
+    past = badak.arange(9)[None] >= lengths[:, None]
+    return ids.masked_fill(past, 0), lengths, tags.masked_fill(past, 0), past
+
+
+@pytest.mark.parametrize("bug", ["", "rows joined", "labels of padding"])
+def test_a_loss_that_a_model_makes_by_hand_keeps_rows_and_padding_apart(bug):
+    ids, lengths, tags, _ = tagged()
+    report = badak.audit(Tags(bug), (ids, lengths, tags))
+    assert [finding.probe for finding in report.findings] == ["loss"] * bool(bug), report
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_labels_in_the_places_of_padding_do_not_count(counts):
+    ids, lengths, tags, past = tagged()
+    labels = tags if counts else tags.masked_fill(past, -100)
+    model = Tags()
+    model.turns.requires_grad_(False)  # no part of these answers
+    report = badak.audit(model, (ids, lengths), loss=lambda y: F.cross_entropy(y.flatten(0, 1), labels.flatten()))
+    assert [finding.probe for finding in report.findings] == ["loss"] * counts, report

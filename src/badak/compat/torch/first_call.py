@@ -57,8 +57,9 @@ class _Caller(Observer):
             raise _Reached
 
     def on_module_exit(self, module, output, error=None) -> None:
-        if self._inside and self.call is not None and module is self.call.model:
+        if self._inside and self.call is not None and self.loss is not None and module is self.call.model:
             self._inside = False
+            self.loss.on_module_exit(module, output, error)  # who watches since it began is not told of its end
             if isinstance(error, Exception):
                 raise _Reached from None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from badak.ops.arithmetic import Add, Mul, Sub
 from badak.ops.attention import Attention
 from badak.ops.concat import Cat
 from badak.ops.index import Index
-from badak.ops.loss import MSE, NLL, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.op import Op
 from badak.ops.select import MaskedFill, Where
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.triangular import Tril, Triu
@@ -58,6 +59,18 @@ def given_losses(graph: Graph) -> list[Ran]:
     return [run for run in losses_in(graph) if run.number in inside]
 
 
+class Taken(NamedTuple):
+    """A loss of the library: what it was given, and where."""
+
+    op: type[Op]
+    inputs: Any
+    attributes: dict[str, Any]
+    path: str = ""
+
+
+TAKES = (CrossEntropy, CrossEntropySoft, NLL, BCEWithLogits)
+
+
 class Losses(Observer):
     """Watches a program for what its losses compare answers with, also those that are written by hand: the answer of each label
     is picked by gather() or an index, a distribution is compared with one of labels, numbers are taken from each other."""
@@ -65,11 +78,27 @@ class Losses(Observer):
     def __init__(self) -> None:
         self.labels: list[np.ndarray] = []
         self.scores: list[np.ndarray] = []  # that they are compared with
+        self.wholes: list[list[np.ndarray]] = []  # what the model gave before: a program trains, and drops at random
         self.across: list[tuple[int, ...]] = []  # shapes of what a softmax made, and that does not sum to 1 over the classes
+        self.taken: list[Taken] = []
+        self.first_axis: list[tuple[int, ...]] = []  # shapes of what a softmax over the first axis was made of
         self._softmaxes: dict[int, tuple[Any, np.ndarray]] = {}  # what one made, or its logarithm, and what it was made of
+        self._gave: list[np.ndarray] = []
+
+    def on_module_exit(self, module, output, error=None) -> None:
+        self._gave = [x._array for x in tensors_in(output) if x.dim() > 1] or self._gave
+
+    def each(self, answer: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """(scores, labels, the answers for a whole batch that the scores are of) of each comparison; answer: one such."""
+        for scores, labels, gave in zip(self.scores, self.labels, self.wholes):
+            yield scores, labels, next((x for x in gave if answer is not None and x.shape == answer.shape), answer)
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         x, y = arrays[0], arrays[1] if len(arrays) > 1 else None
+        if op in TAKES:
+            self.taken.append(Taken(op, [each if each is None else each.copy() for each in arrays], dict(attributes)))
+        if op in (Softmax, LogSoftmax) and x.ndim > 1 and attributes.get("dim", -1) % x.ndim == 0:
+            self.first_axis.append(x.shape)
         if op in (Softmax, LogSoftmax) or id(x) in self._softmaxes and (op.view or op.__name__ in _KEPT):
             before = self._softmaxes[id(x)][1] if id(x) in self._softmaxes else x
             laid = before.reshape(outputs[0].shape) if before.size == outputs[0]._array.size else before
@@ -102,6 +131,7 @@ class Losses(Observer):
                 self.across.append(normed.shape)
         self.labels.append(labels.copy())
         self.scores.append(scores.copy())
+        self.wholes.append(self._gave)
 
 
 _KEPT = {"Reshape", "Clone", "Cast", "Log", "Shift", "Clamp"}

@@ -60,6 +60,8 @@ class Ran:
     parameters: list[str | None]  # names of the inputs that are parameters, or parts of one
     live: bool  # whether parameters had a part in it
     reads: frozenset[str] = frozenset()  # the tensors of the batch that its numbers come from
+    graded: bool = False  # whether a gradient can come back through it
+    cut: frozenset[int] = frozenset()  # the inputs that lost their history on the way from their source
     dys: list[np.ndarray | None] | None = None  # what came from above
     dxs: list[Any] = field(default_factory=list)
     order: int = -1  # in the backward
@@ -150,6 +152,12 @@ class Graph(Watch):
             names,
             any(names) or any(source is not None and source.live for source, _ in made),
             reads,
+            any(y._node is not None for y in outputs),
+            frozenset(
+                i
+                for i, (x, (source, _)) in enumerate(zip(inputs, made))
+                if source is not None and source.graded and not x.requires_grad
+            ),
         )
         self._alive.append((arrays, outputs, [y._node for y in outputs]))
         for slot, y in enumerate(outputs):
@@ -330,27 +338,6 @@ def mixers(graph: Graph) -> list[Mixer]:
             core, below = product_after(run, consumers), scores_of(run)
             if core is not None and below is not None:
                 found.append(by_hand(run, core, below))
-    return found
-
-
-def products(graph: Graph) -> list[Asked]:
-    """Queries and keys of scores that meet no softmax, such as those of a retention: no weights have a part in them, and what they
-    become adds up something else of the text."""
-    consumers, found = graph.consumers(), []
-    for run in graph.runs:
-        if (
-            run.op not in PRODUCTS
-            or any(run.parameters[:2])
-            or not all(each is not None and each.reads for each in run.sources[:2])
-        ):
-            continue
-        asked = asked_by(run)
-        if asked.keys is None or asked.queries is None or asked.queries.ndim < 4 or asked.queries.shape[-1] != asked.keys.shape[-1]:
-            continue
-        core = product_after(run, consumers)
-        weights = 0 if core is not None and core.inputs[0] is not None and core.inputs[0].shape == run.output.shape else 1
-        if core is not None and core.sources[1 - weights] is not None and core.inputs[weights].shape == run.output.shape:  # type: ignore[union-attr]
-            found.append(asked._replace(path=run.path))
     return found
 
 

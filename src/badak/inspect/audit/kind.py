@@ -217,8 +217,8 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
         ask = [seen.keep[..., -t:] for seen in shown.attentions if t > 2 and seen.keep.shape[-2] == t < seen.keep.shape[-1]]
         if any(map(_hides, ask)):
             return Kind("causal", tr("an attention of {} hides what follows", other), other)
-    if length > 2:
-        beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name]
+    if length > 2 or x.ndim == 2 and x.shape[1 - batch.batch_axis] > LEAST:
+        beside = [(n, leaf.array) for n, leaf in batch.leaves.items() if n != name and length]
         for other, y in (*beside, *(("what its loss compares with", y) for y in shown.labels)):
             if y.dtype.kind == "f" and one_further(y, x, batch.batch_axis):
                 return Kind("causal", tr("{} is {}, one further", other, name), name)
@@ -260,9 +260,9 @@ def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
             counts = (y >= 0) & ~filled(x)[:, 1:]
         if counts.any() and (y == wanted)[counts].all() and not (y == same)[counts].all():
             return True
-        rest = y[counts & (y != wanted)]  # one id in the place of labels that do not count, as of prompts
-        if y.dtype.kind in "iu" and x.ndim == 2 and len(rest) and np.ptp(rest) == 0 and 3 * len(rest) < 2 * counts.sum() > LEAST:
-            others = counts & (y != rest[0])
+        odd = y[counts & (y != wanted)]  # one id in the place of labels that do not count, as of prompts
+        if y.dtype.kind in "iu" and x.ndim == 2 and len(odd) and np.ptp(odd) == 0 and 3 * len(odd) < 2 * counts.sum() > LEAST:
+            others = counts & (y != odd[0])
             if others.sum() > LEAST and (y == wanted)[others].all() and not (y == same)[others].all():
                 return True
     return False

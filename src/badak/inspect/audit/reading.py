@@ -31,7 +31,7 @@ def reads_on(subject: "Subject") -> bool:
     if not fits or subject.answer is None:
         return False
     a, t = subject.reference.outputs[subject.answer], subject.length() // 2
-    if a.ndim < 2 or t < 2 or not series and a.shape[-1] != subject.vocabulary(name):
+    if a.ndim < 2 or t < 2 or not series and subject.vocabulary(name) not in (a.shape[-1], a.shape[1]):
         return False
     if series:
         other = subject.other_values(name, (slice(None), t) if subject.batch.batch_axis == 0 else (t,))

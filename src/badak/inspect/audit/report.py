@@ -58,6 +58,7 @@ TITLES = {
     "axis": "softmax over the wrong axis",
     "scale": "scale of scores",
     "straight": "two maps in a row",
+    "loss": "what its loss is given",
 }
 
 
@@ -65,7 +66,7 @@ CODES = {  # given once and for ever
     "future": 301, "padding": 302, "batch": 303, "modes": 304, "compiled": 305, "cache": 306, "blind": 307,
     "gradients": 308, "positions": 309, "tokens": 310, "order": 311, "optimizers": 312, "ties": 313, "copies": 314,
     "numbers": 315, "shared": 316, "residual": 317, "rotary": 318, "heads": 319, "axis": 320,
-    "scale": 321, "straight": 322,
+    "scale": 321, "straight": 322, "loss": 323,
 }  # fmt: skip
 MEANINGS = {
     "future": "In a causal model, and in a decoder, another token at position t must change nothing before t, not by a bit. "
@@ -112,6 +113,8 @@ MEANINGS = {
     "vectors of length 1 may ask for another scale.",
     "straight": "Two maps with nothing but a dropout between them are one map. A hidden layer that is wider than what it takes and "
     "gives is there for the nonlinearity behind it: fc2(F.gelu(fc1(x))).",
+    "loss": "A loss must be given what it takes: logits where it makes the softmax, or the sigmoid, itself. It counts no padding, "
+    "takes its softmax over the classes, and what one row brings to it does not depend on the others.",
 }
 
 

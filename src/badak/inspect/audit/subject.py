@@ -15,7 +15,7 @@ from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
 from badak.inspect.audit.compare import ROUNDING, Places, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
-from badak.inspect.audit.kind import SHIFTED, Kind, Shown, kind_of, part_of, texts_of
+from badak.inspect.audit.kind import SHIFTED, Kind, Shown, kind_of, one_further, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import held_by, remembers
@@ -64,6 +64,7 @@ class Subject:
         self.leaks_rows = False  # set by the probe of rows: others are then not to be told apart from it
         self.leaks_future = False  # set by the probe of what follows: a part of the text gives other outputs than the whole then
         self.moves_within = False  # set by it: a place answers what stands before it, for the model moves the text itself
+        self.sizes_move = False  # set by it, too: how many places are read together depends on what stands there
         self.forgets = False  # set by it, too: nothing behind a token changes with it
         self.broken = False  # set by the probe of numbers: nothing can be compared with NaN
         self.compiled, self.compiled_calls = Compiled(model, told=False), 0
@@ -186,9 +187,9 @@ class Subject:
         self.compiled_calls += 1
         return outputs
 
-    def facts(self, batch: Batch) -> Graph:
+    def facts(self, batch: Batch, grad: bool = False) -> Graph:
         """One forward as a graph."""
-        watch = self.forward(batch, facts=True)
+        watch = self.forward(batch, facts=True, grad=grad)
         assert isinstance(watch, Graph)
         return watch
 
@@ -287,7 +288,7 @@ class Subject:
         )  # fmt: skip
 
     @cached_property
-    def training(self) -> Watch:
+    def training(self) -> Graph:
         """The forward in train mode without dropout, with a graph; what it drew at random is in `training_random`."""
         modes = [(module, module.training) for module in self.model.modules()]
         undo = without_dropout(self.model)
@@ -297,7 +298,7 @@ class Subject:
             for module in self.model.modules():
                 if normalises_batches(module):
                     module.training = False
-            watch = self.forward(self.batch, grad=True)
+            watch = self.facts(self.batch, grad=True)
             self.training_random = random_states() != before
             return watch
         finally:
@@ -323,8 +324,9 @@ class Subject:
 
     @property
     def rounding(self) -> float:
-        """How much every position may differ where one has changed, by rounding: in frequencies all of a text come together."""
-        return ROUNDING if self.reference.in_frequencies() else 0.0
+        """How much every position may differ where one has changed, by rounding: in frequencies all of a text come together, and
+        an expert rounds otherwise where it is asked for more of them."""
+        return ROUNDING if self.reference.in_frequencies() or self.sizes_move else 0.0
 
     @property
     def causal(self) -> bool:
@@ -373,8 +375,13 @@ class Subject:
         return new
 
     def _batch_axis(self, labels: list[np.ndarray]) -> int:
-        series = [n for n, leaf in self.batch.leaves.items() if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3]
+        floats = {n: leaf.array for n, leaf in self.batch.leaves.items() if leaf.array.dtype.kind == "f"}
+        series = [n for n, x in floats.items() if x.ndim == 3]
         names = texts_of(self.batch) or series
+        for x in floats.values():  # a series of which a loss asks the next number
+            further = [x.ndim in (2, 3) and any(one_further(y, x, axis) for y in labels if y.dtype.kind == "f") for axis in (0, 1)]
+            if not texts_of(self.batch) and further[0] != further[1]:
+                return further.index(True)
         if not names:
             return 0
 

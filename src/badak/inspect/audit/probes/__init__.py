@@ -9,6 +9,7 @@ from badak.inspect.audit.probes.copies import Copies
 from badak.inspect.audit.probes.future import FutureLeak
 from badak.inspect.audit.probes.gradients import NoGradient
 from badak.inspect.audit.probes.heads import Heads
+from badak.inspect.audit.probes.loss import Loss
 from badak.inspect.audit.probes.modes import Modes
 from badak.inspect.audit.probes.numbers import Numbers
 from badak.inspect.audit.probes.optimizers import Optimizers
@@ -25,5 +26,5 @@ from badak.inspect.audit.probes.tokens import Tokens
 
 PROBES = (
     Numbers, BatchLeak, FutureLeak, PaddingLeak, Modes, BlindRows, NoGradient, Positions, Tokens, Cache, Rotary, Residual, Order,
-    Heads, Axis, Scores, Straight, CompiledAlike, Optimizers, Ties, Copies, Shared,
+    Heads, Axis, Scores, Straight, Loss, CompiledAlike, Optimizers, Ties, Copies, Shared,
 )  # fmt: skip

@@ -13,6 +13,7 @@ from badak.inspect.audit.graph import Ran, mixers
 from badak.inspect.audit.kind import SHIFTED, UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, Clean, begins, but_totals, judged
 from badak.inspect.audit.padding import pad_ids
+from badak.inspect.audit.probes.batch import shapes
 from badak.inspect.audit.probes.laid_out import other_layout
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -37,7 +38,8 @@ class FutureLeak:
         name = subject.kind.text
         since = answered_from(subject)
         middle = since + (length - since) // 2 + int(subject.rng.integers(0, max(1, (length - since) // 4)))
-        watch = subject.forward(subject.batch.with_({name: changed(subject, name, middle)}))
+        watch = subject.facts(subject.batch.with_({name: changed(subject, name, middle)}))
+        subject.sizes_move = shapes(subject.reference) != shapes(watch)
         subject.moves_within = moved_within(subject, watch.outputs, middle)
         shift = 0 if series_read(subject) else wrong_shift(subject)
         clean = nothing_before(subject, middle)
@@ -49,6 +51,10 @@ class FutureLeak:
             return [Finding("future", "", cause, SHIFT)]
         if not subject.clean(watch, clean):
             subject.leaks_future = True
+            if scaled(subject):
+                raise NotApplicable(
+                    tr("each row is scaled by one number of all its places, so that all of them see what follows"), moot=True
+                )
             return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
         subject.forgets = forgotten(subject, watch.outputs, middle)
         last = length - 1
@@ -87,6 +93,17 @@ class FutureLeak:
         cause = tr("the first token that its loss asks for changes the answer that it is compared with, in {} of {} rows",
                    len(known), len(first))  # fmt: skip
         return [Finding("future", "", cause, BEGINNING)]
+
+
+def scaled(subject: Subject) -> bool:
+    """Whether one number of each whole series (B, T), such as its mean, has a part in what is made of it, as DeepAR divides by."""
+    series, name = subject.primary, subject.kind.text
+    whole = (run for run in subject.reference.runs if not run.live and name in run.reads and run.output.size == subject.rows)
+    return (
+        series.ndim == 2
+        and series.dtype.kind == "f"
+        and any(x is not None and x.size == series.size for run in whole for x in run.inputs)
+    )
 
 
 def nothing_before(subject: Subject, t: int) -> Clean:
@@ -174,8 +191,7 @@ def asked_of_places(subject: Subject) -> Iterator[tuple[np.ndarray, np.ndarray, 
     shape, axis = subject.batch.leaves[subject.kind.text].array.shape, subject.batch.batch_axis
     answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
     within = [(loss.inputs[0], labels_of(loss), whole_of(loss, shape, axis)) for loss in given_losses(subject.reference)]
-    given = [(scores, y, None) for scores, y in zip(subject.asked.scores, subject.asked.labels)]
-    for scores, labels, whole in (*within, *given):
+    for scores, labels, whole in (*within, *subject.asked.each(answer)):
         if labels is not None and labels.dtype.kind in "iu" and labels.size == np.prod(shape):
             y = labels.reshape(shape) if axis == 0 else labels.reshape(shape).T
             rows, at = np.indices(y.shape)
@@ -250,11 +266,7 @@ def wrong_shift(subject: Subject) -> int | None:
             read = read.T
         padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
         within = [(loss.inputs[0], labels_of(loss), whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
-        given = [
-            (scores, y, subject.reference.outputs[subject.answer or 0])
-            for scores, y in zip(subject.asked.scores, subject.asked.labels)
-        ]
-        for scores, answers, whole in (*within, *given):
+        for scores, answers, whole in (*within, *subject.asked.each(subject.reference.outputs[subject.answer or 0])):
             if (asked := compared(scores, answers, whole, read.shape, axis)) is None:
                 continue
             labels, rows, at = asked

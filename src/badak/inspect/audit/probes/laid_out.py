@@ -49,7 +49,7 @@ def flat(scores: np.ndarray) -> np.ndarray:
 
 def cut_anew(scores: np.ndarray, subject: Subject) -> bool:
     """Whether scores are the numbers of an answer, though none of them are those of one place of it."""
-    for y in subject.reference.outputs:
+    for y in (*subject.reference.outputs, *(y for gave in subject.asked.wholes for y in gave)):
         if y.dtype.kind != "f" or y.ndim < 3 or y.size < scores.size or y.shape[-1] != scores.shape[1] or np.ptp(y) == 0:
             continue
         places = {row.tobytes() for row in np.ascontiguousarray(y, scores.dtype).reshape(-1, y.shape[-1])}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import Ran, mixers, products, through
+from badak.inspect.audit.graph import PRODUCTS, Asked, Graph, Ran, asked_by, mixers, product_after, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.ops.arithmetic import Mul
@@ -312,6 +312,27 @@ def laid_out(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     order = at if (np.diag(alike) > 1 - 1e-6).all() or len(x) < LEAST else alike.argmax(axis=0)
     whole = len(set(order.tolist())) == len(at) and (alike[order, at] > 1 - 1e-6).all()
     return order if whole or order is at else None
+
+
+def products(graph: Graph) -> list[Asked]:
+    """Queries and keys of scores that meet no softmax, such as those of a retention: no weights have a part in them, and what they
+    become adds up something else of the text."""
+    consumers, found = graph.consumers(), []
+    for run in graph.runs:
+        if (
+            run.op not in PRODUCTS
+            or any(run.parameters[:2])
+            or not all(each is not None and each.reads for each in run.sources[:2])
+        ):
+            continue
+        asked = asked_by(run)
+        if asked.keys is None or asked.queries is None or asked.queries.ndim < 4 or asked.queries.shape[-1] != asked.keys.shape[-1]:
+            continue
+        core = product_after(run, consumers)
+        weights = 0 if core is not None and core.inputs[0] is not None and core.inputs[0].shape == run.output.shape else 1
+        if core is not None and core.sources[1 - weights] is not None and core.inputs[weights].shape == run.output.shape:  # type: ignore[union-attr]
+            found.append(asked._replace(path=run.path))
+    return found
 
 
 def turn_at(x: np.ndarray, y: np.ndarray) -> Turn:
