@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import Begin, begins
 from badak.inspect.audit.past import held_by, past_name, past_of
 from badak.inspect.audit.preserve_state import as_it_was
+from badak.inspect.audit.probes.handed_on import goes_on, taken_and_given
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject, words
 from badak.inspect.audit.watch import Call, Watch
@@ -34,6 +36,11 @@ class Cache:
         own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
         takes = past_name(subject.model)
         keeps = KeepsItself(subject.model)
+        if subject.causal and not own and (taken := taken_and_given(subject)) and not subject.broken and not subject.leaks_future:
+            found = goes_on(subject, taken)
+            with suppress(NotApplicable):  # it was asked already
+                found = found or (written(subject) if keeps.writes else [])
+            return found
         if not own and not takes and not keeps:
             raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
         if subject.broken or subject.answer is None:
