@@ -7,6 +7,7 @@ from badak.inspect.audit.answer import given_losses
 from badak.inspect.audit.graph import in_turn, readers
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.past import states_in
+from badak.inspect.audit.probes.cut_off import cut_off
 from badak.inspect.audit.probes.vain import in_vain
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
@@ -37,16 +38,15 @@ class NoGradient:
             return [Finding("gradients", "", tr("the backward fails: {}", error), tr("loss.backward() by itself says more"))]
         missing = {name: p for name, p in trainable.items() if p.grad is None}
         zeros = without_effect(subject, trainable)
-        called = {call.path: call.index for call in subject.training.calls}
+        called = {call.path for call in subject.training.calls}
         reached = [name for name in missing if _owner(name) in called]
         found = [
             finding(path, below(missing, path), trainable, tr("takes no part in the forward"), UNUSED)
             for path in covering(subject, set(missing) - set(reached))
         ]
-        if reached:  # what is called last is where the backward stopped first
-            stop = max(map(_owner, reached), key=called.__getitem__)
-            why = tr("is not reached by the backward") + (", nor is what only leads there" if len(reached) > 1 else "")
-            found.append(finding(stop, sorted(reached, key=lambda n: _owner(n) != stop), trainable, why, CUT))
+        for stop, names in stops(subject, reached):
+            why = tr("is not reached by the backward") + (", nor is what only leads there" if len(names) > 1 else "")
+            found.append(finding(stop, sorted(names, key=lambda n: _owner(n) != stop), trainable, why, CUT))
         found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
         return (
             found
@@ -56,7 +56,25 @@ class NoGradient:
             or idle_rows(subject, trainable)
             or idle_answers(subject, trainable)
             or in_vain(subject, trainable)
+            or cut_off(subject)
         )
+
+
+def stops(subject: Subject, names: list[str]) -> list[tuple[str, list[str]]]:
+    """(where the backward stops first, what it does not reach for that) of parameters that it does not reach: what is called last,
+    and each that does not lead there."""
+    graph, found = subject.training, list[tuple[str, list[str]]]()
+    called = {call.path: call.index for call in graph.calls}
+    uses = {name: [run for run in graph.runs if name in run.parameters] for name in names}
+    left = sorted(names, key=lambda name: called[_owner(name)])
+    while left:
+        stop = _owner(left[-1])
+        own = {name for name in left if _owner(name) == stop}
+        before = {each.number for run in graph.runs if own & {*run.parameters} for each in run.inside()}
+        behind = {name for name in left if not uses[name] or any(run.number in before for run in uses[name])} | own
+        found.append((stop, [name for name in left if name in behind]))
+        left = [name for name in left if name not in behind]
+    return found
 
 
 def strangers(subject: Subject) -> list[Finding]:

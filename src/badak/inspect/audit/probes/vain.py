@@ -8,7 +8,7 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.inspect.audit.watch import tensors_in
 from badak.ops.along import TakeAlong
-from badak.ops.arithmetic import Add, DivBy, Scale
+from badak.ops.arithmetic import Add, DivBy, Mul, Scale
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv
 from badak.ops.index import Index, Select
@@ -25,7 +25,35 @@ def in_vain(subject: Subject, trainable: dict) -> list[Finding]:
         or choosing(subject)
         or picked_twice(subject)
         or alike_for_all(subject, trainable)
+        or gates(subject)
     )
+
+
+def gates(subject: Subject) -> list[Finding]:
+    """Two gates of one map that multiply each other, while a tanh stands before a third part of it: what a gate lets through was
+    made a gate, and a gate what it lets through."""
+    for run in subject.reference.runs:
+        one, two = (through(source) for source in run.sources[:2]) if run.op is Mul and len(run.sources) > 1 else (None, None)
+        if one is None or two is None or one is two or not one.op.__name__ == two.op.__name__ == "Sigmoid":
+            continue
+        root = cut_from(one)
+        parts = [each for each in subject.reference.runs if each.op.__name__ == "Tanh" and cut_from(each) is root]
+        if root is not None and root is cut_from(two) and parts:
+            cause = tr("two gates of one map, each behind a sigmoid, multiply each other, and a third part stands behind a tanh")
+            return [Finding("gradients", run.path, cause, GATES)]
+    return []
+
+
+def cut_from(run: Ran) -> Ran | None:
+    """What a map gave, of which one part was given to this; None where it was given something else."""
+    at, was_cut = run.sources[0] if run.sources else None, False
+    while at is not None and (at.moves or at.op.pieces or at.op in (Select, Index)):
+        was_cut |= at.op.pieces or at.op in (Select, Index)
+        at = at.sources[0]
+    return at if was_cut else None
+
+
+GATES = tr("look at which part is which: c = f.sigmoid() * c + i.sigmoid() * g.tanh(), h = o.sigmoid() * c.tanh()")
 
 
 def side_by_side(subject: Subject) -> list[Finding]:
