@@ -58,3 +58,28 @@ def test_a_convolution_tells_where_one_length_is_several_of_the_other():
     badak.manual_seed(0)
     report = badak.audit(Convolved(), badak.randn(4, 24, 8))
     assert [finding.probe for finding in report.findings] == ["heads"], report
+
+
+class Windows(nn.Module):
+    """A map of each window of 4 x 4 points of 8 x 8, shifted by two: as many windows of all pictures as points of one."""
+
+    def __init__(self, bug):
+        super().__init__()
+        self.stem, self.one, self.two = nn.Conv2d(3, 8, 1), nn.Linear(8, 16), nn.Linear(16, 8)
+        self.norm, self.head, self.bug = nn.LayerNorm(8), nn.Linear(8, 5), bug
+
+    def forward(self, x):
+        x = self.stem(x).permute(0, 2, 3, 1)
+        h = badak.roll(self.norm(x), (-2, -2), (1, 2)).view(-1, 2, 4, 2, 4, 8).permute(0, 1, 3, 2, 4, 5).reshape(-1, 16, 8)
+        h = self.two(F.gelu(self.one(h))).view(-1, 2, 2, 4, 4, 8)
+        h = (h if self.bug == "not put back" else h.permute(0, 1, 3, 2, 4, 5)).reshape(-1, 8, 8, 8)
+        x = x + badak.roll(h, (-2, -2) if self.bug == "rolled on" else (2, 2), (1, 2))
+        return self.head(x.mean((1, 2)))
+
+
+@pytest.mark.parametrize("bug", ["", "not put back", "rolled on"])
+@pytest.mark.parametrize("rows", [3, 4])
+def test_windows_of_which_there_are_as_many_as_places_in_each(bug, rows):
+    badak.manual_seed(0)
+    report = badak.audit(Windows(bug), badak.randn(rows, 3, 8, 8))
+    assert [finding.probe for finding in report.findings] == ["heads"] * bool(bug), report

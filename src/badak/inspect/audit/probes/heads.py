@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.graph import Mixer, Ran, additive, mixers, readers
-from badak.inspect.audit.probes.places import exchanged, patches, torn
+from badak.inspect.audit.probes.places import exchanged, in_windows, misplaced, patches, torn
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.conv import Conv
@@ -50,7 +50,7 @@ class Heads:
             if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
                 known.add(mixer.path)
                 found.append(each)
-        found += [*channels_as_places(subject), *exchanged(subject.reference), *patches(subject.reference)]
+        found += [*channels_as_places(subject), *exchanged(in_windows(subject)), *patches(subject.reference), *misplaced(subject)]
         found += [each for each in torn(subject.reference) if each.module not in {other.module for other in found}]
         if not looked and not found:
             raise NotApplicable(tr("no two heads share keys"), moot=True)

@@ -11,6 +11,7 @@ from badak.inspect.audit.compare import change, pairs, real, same, shortened
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.localize import Begin, Clean, begins, match
 from badak.inspect.audit.padding import fewer_places, hidden_ends, mask_left_out, nested_padding
+from badak.inspect.audit.probes.one_more import in_total, letters
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -46,7 +47,12 @@ class PaddingLeak:
         found = found or self.beside(subject, masks)
         if found or subject.leaks_rows or rows_apart(subject):
             return found
-        return self.other_amount(subject, masks) or self.of_series(subject) or in_total(subject, masks)
+        return (
+            self.other_amount(subject, masks)
+            or self.of_series(subject)
+            or in_total(subject, masks)
+            or letters(subject, all_masks(subject, masks))
+        )
 
     def of_series(self, subject: Subject) -> list[Finding] | None:
         """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
@@ -148,7 +154,7 @@ class PaddingLeak:
                 return []
         except NotApplicable:
             return None
-        begin = begins(subject.reference.calls, watch.calls, clean)
+        begin = behind_states(subject, watch, clean)
         old, new = [], []
         for a, b in zip(subject.reference.outputs, watch.outputs):
             if (part := shortened(a, b.shape, rows, subject.rows, lengths, first)) is not None:
@@ -156,43 +162,6 @@ class PaddingLeak:
                 new.append(b)
         less = max(before - now for before, now in lengths.items())
         return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
-
-
-def in_total(subject: Subject, masks: dict) -> list[Finding]:
-    """A loss that a model gives, as one number, and that changes with one more place of padding in each row."""
-    totals = [i for i, y in enumerate(subject.reference.outputs) if y.ndim == 0 and y.dtype.kind == "f" and np.isfinite(y)]
-    longer: dict[str, np.ndarray] = {}
-    for name, leaf in subject.batch.leaves.items():
-        x, mask = leaf.array, masks.get(name, next(iter(masks.values())))
-        if x.ndim and mask.shape[1] in x.shape[1:]:
-            filled = np.unique(x[mask]) if x.shape == mask.shape else np.zeros(0)
-            if len(filled) != 1:
-                return []
-            longer[name] = np.concatenate([x, np.full((len(x), 1), filled[0], x.dtype)], axis=1)
-    if not totals or subject.batch.batch_axis or subject.texts != [*masks] or not longer:
-        return []
-    try:
-        watch = subject.forward(subject.batch.with_(longer))
-    except NotApplicable:
-        return []
-    moved = [change(subject.reference.outputs[i], watch.outputs[i]) for i in totals if i < len(watch.outputs)]
-    if max(moved, default=0.0) < LEAST:
-        return []
-    twins = match(subject.reference.calls, watch.calls)
-    both = [
-        (call, twins[call.index]) for call in sorted(subject.reference.calls, key=lambda each: each.ended) if call.index in twins
-    ]
-    differs = (
-        call.path
-        for call, twin in both
-        if any(a.shape == b.shape and change(a, b) > LEAST for a, b in zip(call.outputs, twin.outputs))
-    )
-    cause = tr("with one more place of padding in each row, the loss that it gives changes by {:.2g} of its size", max(moved))
-    fix = tr("leave padding out of the loss: ignore_index, or a mask before the mean")
-    return [Finding("padding", next(differs, ""), cause, fix, {"largest change": max(moved)})]
-
-
-LEAST = 2e-4  # of a loss
 
 
 def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
@@ -231,7 +200,7 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
         (shortened(a, b.shape, rows, subject.rows, lengths, axis == 0), b) for a, b in zip(subject.reference.outputs, watch.outputs)
     ]
     both = [a for a, _ in olds if a is not None], [b for a, b in olds if a is not None]
-    return [finding(subject, begins(subject.reference.calls, watch.calls, clean), what, *both, {name: hidden})]
+    return [finding(subject, behind_states(subject, watch, clean), what, *both, {name: hidden})]
 
 
 def as_shorter(subject: Subject, rows: np.ndarray, lengths: dict[int, int], left: list[np.ndarray], first: bool) -> Clean:
@@ -255,6 +224,12 @@ def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
     twins = match(subject.reference.calls, watch.calls)
     reading = [(each, twins[each.index]) for each in subject.reference.calls if each.path == found.path and each.index in twins]
     taken = any(apart(a, b) is None and not same(a, b) for each, twin in reading for a, b in zip(each.inputs, twin.inputs))
+    if not found.path and not taken:  # the model's own code, where nothing reads these states
+        calls = [each for each in subject.reference.calls if each.path == whole.path and each.parent is not None]
+        states = [x for each in calls for x in each.outputs if x.ndim == 3 and x.shape[1] == rows and x.shape[0] <= 4]
+        outside = (run for run in subject.reference.runs if not {each.index for each in calls} & set(run.calls))
+        read = (x for run in outside for x in run.inputs if x is not None)
+        return whole if not states or any(same(x, y) for x in read for y in states) else found
     return found if found.path and not taken else whole
 
 

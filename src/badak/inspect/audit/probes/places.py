@@ -8,13 +8,17 @@ from badak.autograd import no_grad
 from badak.core.errors import BadakError, tr
 from badak.inspect.audit.graph import Graph, Ran
 from badak.inspect.audit.report import Finding
+from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import tensors_in
 from badak.ops import norm
+from badak.ops.along import Gather, TakeAlong
 from badak.ops.arithmetic import Add, DivBy, Mul, Scale
+from badak.ops.concat import Cat
 from badak.ops.conv import Conv
 from badak.ops.embedding import Embedding
 from badak.ops.index import Select
 from badak.ops.linear import AddMM, Linear
+from badak.ops.rearrange import Flip
 from badak.ops.select import Dropout
 from badak.tensor import Tensor, apply
 
@@ -99,6 +103,46 @@ def torn(graph: Graph) -> Iterator[Finding]:
                 yield Finding("heads", way[-1][0].path, cause, TURNED)
 
 
+def misplaced(subject: Subject) -> Iterator[Finding]:
+    """Two parts of each place of a text that are joined or added up, one of which does not change where a token does, and changes
+    far behind: its places stand in another order, as what was read from the end and not turned back."""
+    graph, name = subject.reference, subject.kind.text
+    turns = any(run.op in (Flip, Gather, TakeAlong) and run.output.ndim > 1 for run in graph.runs)
+    if not turns or name not in subject.texts or subject.length() < LEAST:
+        return
+    where = np.zeros(subject.ids(name).shape, bool)
+    where[:, 1] = True
+    try:
+        other = subject.facts(subject.batch.with_({name: subject.other_tokens(name, where)}))
+    except NotApplicable:
+        return
+    for run, twin in zip(graph.runs, other.runs):
+        if run.op not in (Cat, Add) or twin.op is not run.op:
+            continue
+        known = [(x, y) for x, y, source in zip(run.inputs, twin.inputs, run.sources) if source is not None and source.reads]
+        parts = [changed_places(x, y, subject) for x, y in known]
+        for part, beside in (parts, parts[::-1]) if len(parts) == 2 else ():
+            if part is not None and beside is not None and beside[:, 1].all() and not part[:, : LEAST // 2].any() and part.any():
+                cause = tr("with another token at place 1, one of two parts that are joined is the same there, and changes behind")
+                yield Finding("heads", run.path, cause, TURNED_BACK)
+                return
+
+
+LEAST = 8  # places of a text
+TURNED_BACK = tr("turn what was read from the end back before it is joined: b.flip(1), or within the lengths of the rows")
+
+
+def changed_places(x: np.ndarray | None, y: np.ndarray | None, subject: Subject) -> np.ndarray | None:
+    """(R, T), where long rows of (B, T, C) differ; None of anything else."""
+    size = (subject.rows, subject.length()) if subject.batch.batch_axis == 0 else (subject.length(), subject.rows)
+    if x is None or y is None or x.shape != y.shape or x.ndim != 3 or x.shape[:2] != size:
+        return None
+    changed = np.asarray((x != y).any(axis=-1))
+    padding = subject.padding.get(subject.kind.text)
+    rows = changed if subject.batch.batch_axis == 0 else changed.T
+    return rows if padding is None else rows[padding.sum(axis=1) <= rows.shape[1] - LEAST]
+
+
 PATCHES = tr("x.view(B, C, H // P, P, W // P, P).permute(0, 2, 4, 3, 5, 1).reshape(B, -1, P * P * C), or a convolution of stride P")
 TURNED = tr("x.transpose(1, 2), not x.reshape(B, C, T)")
 
@@ -166,7 +210,7 @@ def maps_between(stream: Ran, branch: Ran) -> tuple[Way, Way] | None:
         return None
     end, rest = last
     layout = end.output.shape[:-1]
-    if len({n for n in layout if n > 1}) < sum(n > 1 for n in layout):  # as many rows as places: which is which cannot be told
+    if alike_axes(layout):  # which is which cannot be told
         return None
     for first in end.inside():
         if first.op not in MAPS or first.output.shape[:-1] != layout or first.number < stream.number:
@@ -182,6 +226,27 @@ def maps_between(stream: Ran, branch: Ran) -> tuple[Way, Way] | None:
         if at is stream and any(moves(run) for run, _ in [*rest, *before]):
             return (rest[::-1], end.output.shape), (before[::-1], stream.output.shape)
     return None
+
+
+def alike_axes(layout: tuple[int, ...]) -> bool:
+    """Whether there are as many rows as places, or rows as columns."""
+    return len({n for n in layout if n > 1}) < sum(n > 1 for n in layout)
+
+
+def in_windows(subject: Subject) -> Graph:
+    """The first forward; where what maps read was moved and has as many rows as places, as by windows, one of a row less."""
+    graph, rows = subject.reference, subject.rows
+    maps = (run for run in graph.runs if run.op in MAPS and run.output.ndim == 3 and len(run.output) > rows > 2)
+    if not any(alike_axes(run.output.shape[:-1]) for run in maps) or any(leaf.integer for leaf in subject.batch.leaves.values()):
+        return graph
+    arrays = {name: leaf.array for name, leaf in subject.batch.leaves.items()}
+    less = {
+        name: np.delete(x, -1, subject.axis_of_rows(x)) for name, x in arrays.items() if x.shape[subject.axis_of_rows(x)] == rows
+    }
+    try:
+        return subject.facts(subject.batch.with_(less))
+    except NotApplicable:
+        return graph
 
 
 def followed(run: Ran, stream: Ran | None = None) -> int | None:
