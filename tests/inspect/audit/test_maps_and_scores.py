@@ -97,3 +97,67 @@ def test_what_films_are_read_by(way, probes):
     badak.manual_seed(0)
     report = badak.audit(Pictures(way), badak.randn(3, 3, 4, 8, 8))
     assert probes == {finding.probe for finding in report.findings} - {"order"}, report
+
+
+class Norm(nn.Module):
+    """A norm of the program's own."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(badak.ones(C))
+
+    def forward(self, x):
+        return x * (x.pow(2).mean(-1, keepdim=True) + 1e-5).rsqrt() * self.weight
+
+
+class Mixer(nn.Module):
+    """Runs of places are summed with a decay: no attention."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(C, 2 * C), nn.Linear(C, C)
+
+    def forward(self, x):
+        a, b = self.one(x).chunk(2, dim=-1)
+        return self.two((a.cumsum(1) / badak.arange(1, x.shape[1] + 1)[:, None]) * F.silu(b))
+
+
+class Layer(nn.Module):
+    def __init__(self, around):
+        super().__init__()
+        self.norm, self.mixer, self.around = Norm(), Mixer(), around
+
+    def forward(self, x):
+        y = self.mixer(self.norm(x))
+        return x + y if self.around else y
+
+
+@pytest.mark.parametrize("around", [True, False])
+def test_layers_with_norms_of_their_own_have_a_way_around(around):
+    badak.manual_seed(0)
+    model = nn.Sequential(nn.Embedding(V, C), *(Layer(around) for _ in range(3)), Norm(), nn.Linear(C, V))
+    report = badak.audit(model, badak.randint(V, (4, T)), kind="causal")
+    assert {finding.probe for finding in report.findings} == (set() if around else {"residual"}), report
+
+
+class Graph(nn.Module):
+    """Each node asks its neighbours, by scores that are a sum, with the heads last."""
+
+    def __init__(self, axis):
+        super().__init__()
+        self.map, self.ask, self.answer, self.head = nn.Linear(6, 2 * C), nn.Linear(C, 1), nn.Linear(C, 1), nn.Linear(2 * C, 3)
+        self.axis = axis
+
+    def forward(self, x, adjacent):
+        h = self.map(x).view(*x.shape[:2], 2, C)
+        scores = F.leaky_relu(self.ask(h).squeeze(-1)[:, :, None] + self.answer(h).squeeze(-1)[:, None], 0.2)
+        weights = scores.masked_fill(adjacent.unsqueeze(-1) == 0, -1e9).softmax(self.axis)
+        return self.head(F.elu(badak.einsum("bijh,bjhf->bihf", weights, h).flatten(2)).mean(1))
+
+
+@pytest.mark.parametrize("axis", [2, 1])
+def test_the_axis_of_weights_with_the_heads_last(axis):
+    badak.manual_seed(0)
+    adjacent = ((badak.rand(4, 7, 7) < 0.4).float() + badak.eye(7) > 0).float()
+    report = badak.audit(Graph(axis), (badak.randn(4, 7, 6), adjacent))
+    assert {finding.probe for finding in report.findings} == ({"axis"} if axis == 1 else set()), report

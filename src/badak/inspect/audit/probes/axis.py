@@ -27,9 +27,11 @@ class Axis:
         consumers, found, looked = subject.reference.consumers(), {}, False
         others = {mixer.q.number for mixer in additive(subject.reference)}
         for run in subject.reference.runs:
-            if run.op is not Softmax or run.output.ndim < 2 or scores_of(run) is None and run.number not in others:
+            if run.op is not Softmax or run.output.ndim < 2:
                 continue
             core = product_after(run, consumers)
+            if scores_of(run) is None and run.number not in others and not heads_last(run, core):
+                continue
             weights = None if core is None else weights_of(core, run)
             if core is None or weights is None:
                 continue
@@ -56,6 +58,12 @@ class Axis:
         if not looked and not found:
             raise NotApplicable(tr("no attention was seen whose weights are made by a softmax of its own"), moot=True)
         return list(found.values())
+
+
+def heads_last(softmax: Ran, core: Ran | None) -> bool:
+    """Whether weights (B, T, T, H), which are no product of queries and keys, sum values up by an einsum that names the axis."""
+    shape = softmax.output.shape
+    return core is not None and core.op is Contract and len(shape) == 4 and shape[1] == shape[2] > 2 and bool(softmax.reads)
 
 
 def unweighted(subject: Subject) -> Iterator[tuple[Ran, tuple[int, ...]]]:

@@ -5,6 +5,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.compare import ROUNDING, change, near
 from badak.inspect.audit.localize import anywhere
+from badak.inspect.audit.ready import normalises_batches
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
@@ -16,6 +17,8 @@ class Modes:
     name = "modes"
 
     def ask(self, subject: Subject) -> list[Finding]:
+        if found := of_norms(subject):
+            return found
         watch = subject.training
         if self.alike(subject.reference, watch):
             return []
@@ -47,3 +50,22 @@ class Modes:
     def alike(one: Watch, other: Watch) -> bool:
         """Whether all that modules gave is alike: a norm behind it can hide a difference."""
         return anywhere(one.calls, other.calls, near) is None
+
+
+def of_norms(subject: Subject) -> list[Finding]:
+    """A norm over rows whose running mean stays what it was made as, or becomes that of the last batch alone."""
+    for path, module in subject.model.named_modules():
+        momentum = getattr(module, "momentum", None) if normalises_batches(module) and module.track_running_stats else None
+        if momentum == 0 and not module.running_mean._array.any():
+            cause = tr("momentum=0 keeps the running mean and variance as they were made: eval mode never knows the data")
+            return [Finding("modes", path, cause, MOMENTUM)]
+        if momentum is not None and momentum >= LAST_BATCH:
+            cause = tr(
+                "momentum={} is the weight of the new batch, not of those before: eval mode knows the last one alone", momentum
+            )
+            return [Finding("modes", path, cause, MOMENTUM)]
+    return []
+
+
+LAST_BATCH = 0.9  # as a momentum
+MOMENTUM = tr("momentum=0.1 weighs the new batch by 0.1; momentum=None takes the mean of all")

@@ -274,9 +274,14 @@ def modules(graph: Graph) -> list[Part]:
         cores, given = maps_of(graph, call)
         if len(cores) > 1 and given:
             holder = parent.module if parent is not None and parent.index in blocks else call.module
-            normed = any(isinstance(each, LayerNorm | RMSNorm) for each in holder.children())
+            normed = any(map(is_norm, holder.children()))
             found.append(Part("module", cores, given, call.path, normed))
     return found
+
+
+def is_norm(module: nn.Module) -> bool:
+    """Whether it is one of the channels, also of the program's own."""
+    return isinstance(module, LayerNorm | RMSNorm) or bool(re.search("(?<!batch)norm$", type(module).__name__.lower()))
 
 
 def maps_of(graph: Graph, call: Call) -> tuple[list[Ran], list[Ran]]:
@@ -292,7 +297,7 @@ def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterat
     for call in blocks:
         module = call.module
         own = [each for each in module.children() if isinstance(each, nn.Linear | nn.Conv1d)]
-        normed = any(isinstance(each, LayerNorm | RMSNorm) for each in module.children())
+        normed = any(map(is_norm, module.children())) or "residual" in type(module).__name__.lower()
         if alike[stack(call.path), type(module)] < 2 or len(own) < 2 or not normed or not call.inputs or not call.outputs:
             continue
         if call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 3:
