@@ -161,3 +161,21 @@ def test_the_axis_of_weights_with_the_heads_last(axis):
     adjacent = ((badak.rand(4, 7, 7) < 0.4).float() + badak.eye(7) > 0).float()
     report = badak.audit(Graph(axis), (badak.randn(4, 7, 6), adjacent))
     assert {finding.probe for finding in report.findings} == ({"axis"} if axis == 1 else set()), report
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_mean_of_nodes_leaves_those_out_that_fill_up(counts):
+    class Pooled(Graph):
+        def forward(self, x, adjacent, keep):
+            h = F.relu(self.map(x))
+            h = h + adjacent @ h
+            total = (h * keep.unsqueeze(-1)).sum(1)
+            return self.head(total / (x.shape[1] if counts else keep.sum(1, keepdim=True)))
+
+    badak.manual_seed(0)
+    keep = badak.arange(9)[None] < badak.tensor([9, 6, 7, 4])[:, None]
+    adjacent = (badak.rand(4, 9, 9) < 0.4).float() * keep[:, :, None] * keep[:, None]
+    model = Pooled(2)
+    del model.ask, model.answer
+    report = badak.audit(model, (badak.randn(4, 9, 6) * keep.unsqueeze(-1), adjacent, keep))
+    assert [finding.probe for finding in report.findings] == ["padding"] * counts, report

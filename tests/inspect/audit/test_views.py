@@ -83,3 +83,26 @@ def test_windows_of_which_there_are_as_many_as_places_in_each(bug, rows):
     badak.manual_seed(0)
     report = badak.audit(Windows(bug), badak.randn(rows, 3, 8, 8))
     assert [finding.probe for finding in report.findings] == ["heads"] * bool(bug), report
+
+
+class Joined(nn.Module):
+    """Queries, keys and values of a picture's points, by one convolution."""
+
+    def __init__(self, torn):
+        super().__init__()
+        self.stem, self.three, self.out, self.torn = nn.Conv2d(1, 8, 3), nn.Conv2d(8, 24, 1), nn.Conv2d(8, 5, 1), torn
+
+    def forward(self, x):
+        x = F.gelu(self.stem(x))
+        y, places = self.three(x), x[0, 0].numel()
+        y = y.reshape(len(x), places, 3, 8) if self.torn else y.flatten(2).transpose(1, 2).reshape(len(x), places, 3, 8)
+        q, k, v = y.unbind(2)
+        y = (q @ k.transpose(1, 2) / 8**0.5).softmax(-1) @ v
+        return self.out(x + y.transpose(1, 2).reshape(x.shape)).mean((2, 3))
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_three_parts_of_channels_are_no_places(torn):
+    badak.manual_seed(0)
+    report = badak.audit(Joined(torn), badak.randn(4, 1, 9, 9))
+    assert [finding.probe for finding in report.findings if finding.probe == "heads"] == ["heads"] * torn, report

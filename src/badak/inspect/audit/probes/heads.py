@@ -205,7 +205,8 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
             or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size))
         ):
             continue
-        if y.shape[1:] not in ((x[0, 0].size, x.shape[1]), (*x.shape[2:], x.shape[1])) or not np.array_equal(y, x.reshape(y.shape)):
+        vectors = next((y.shape[at:] for at in (2, x.ndim - 1) if y.shape[1:at] in ((x[0, 0].size,), x.shape[2:])), ())
+        if not vectors or np.prod(vectors) != x.shape[1] or not np.array_equal(y, x.reshape(y.shape)):  # also of several parts
             continue
         made = run.sources[0]
         given = made is None and x.ndim == 4 and x.shape[1] > 1 and bool(run.reads)  # a picture

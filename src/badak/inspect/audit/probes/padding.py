@@ -177,10 +177,13 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
         channels_first = which == name and leaf.array.shape[:2] != whole
         if channels_first or leaf.array.shape[:2] == whole and (which == name or which not in subject.texts):
             x = np.take(x, range(longest - less), 2 if channels_first else 1 - axis)
+            if not channels_first and leaf.array.shape[1:3] == (longest, longest):  # who is next to whom
+                x = np.take(x, range(longest - less), 2)
         cut[which] = np.ascontiguousarray(x)
     try:
         watch = subject.forward(subject.batch.with_(cut))
-    except NotApplicable:
+    except NotApplicable as why:
+        subject.notes.append(tr("other numbers stood in the places of padding, and it was not made less: {}", why))
         return []
     lengths, twins = {longest: longest - less}, match(subject.reference.calls, watch.calls)
     for call, twin in ((each, twins[each.index]) for each in subject.reference.calls if each.index in twins):
