@@ -33,10 +33,10 @@ ERRORS = re.compile(r"^(\w+_)?(mae|mse|rmse|mean_abs\w*|abs_err\w*|rms)(_\w+)?$"
 
 def errors_that_cancel(tree: ast.Module) -> Iterator[Told]:
     """mae = (guess - y).mean()."""
-    for line, name, value in assigned(tree):
+    for line, name, value in (x for x in assigned(tree) if ERRORS.match(x[1])):
         text = unparse(value)
         plain = re.search(r"\(?\w+(\.\w+)? - \w+(\.\w+)?\)?(\.float\(\))?(\.mean\(|\)$)", text) and "mean(" in text
-        if ERRORS.match(name) and plain and not re.search(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|\* ?\(", text):
+        if plain and not re.search(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|\* ?\(", text):
             yield Told(
                 "read", line, tr("{} is the mean of differences, of which those above 0 and those below cancel", name),
                 f"{name} = (...).abs().mean()",
@@ -64,13 +64,11 @@ def sorted_from_below(tree: ast.Module) -> Iterator[Told]:
     """order = scores.argsort(), hits = truth[order].cumsum(0), and hits / arange(1, n + 1): the least likely come first."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
         text = unparse(function)
-        for line, name, value in assigned(function):
-            plain = called(value) == "argsort" and not re.search(
-                r"descending|argsort\(-|\(-\w+\)\.argsort|flip|stable=", unparse(value)
-            )
+        for line, name, value in (x for x in assigned(function) if called(x[2]) == "argsort" and HIGH.search(unparse(x[2]))):
+            plain = not re.search(r"descending|argsort\(-|\(-\w+\)\.argsort|flip|stable=", unparse(value))
             hits = re.search(rf"\[{re.escape(name)}\](\.float\(\))?\.cumsum|cumsum\(\w+\[{re.escape(name)}\]", text)
             turned = re.search(rf"{re.escape(name)}\[::-1\]|{re.escape(name)}\.flip|flip\({re.escape(name)}", text)
-            if plain and hits and not turned and HIGH.search(unparse(value)) and re.search(r"/ (torch|np)\.arange\(1", text):
+            if plain and hits and not turned and re.search(r"/ (torch|np)\.arange\(1", text):
                 yield Told(
                     "read", line, tr("{} begins with the least likely, and precision is asked of the first k", name),
                     "scores.argsort(descending=True)",

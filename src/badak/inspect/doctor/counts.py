@@ -106,9 +106,10 @@ def says_right(value: ast.expr, scope: ast.AST) -> bool:
         plain = isinstance(value, ast.Compare) and len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq)
         sides = [value.left, value.comparators[0]] if plain else []  # type: ignore[attr-defined]
     whole = not any(isinstance(x, ast.Subscript) for side in sides for x in walk(side))  # of all rows
+    if len(sides) != 2 or not whole:
+        return False
     numbers = {unparse(x.target) for x in walk(scope) if isinstance(x, ast.For) and called(x.iter) == "range"}  # of classes
-    plain = all(any(isinstance(x, ast.Name) for x in walk(side)) and unparse(side) not in numbers for side in sides)
-    return len(sides) == 2 and whole and plain
+    return all(any(isinstance(x, ast.Name) for x in walk(side)) and unparse(side) not in numbers for side in sides)
 
 
 def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> Iterator[Told]:

@@ -30,10 +30,12 @@ def one_for_all(tree: ast.Module) -> Iterator[Told]:
         picked = {unparse(x) for line in loop.body for x in walk(line) if isinstance(x, ast.Subscript)}
         picked = {each for each in picked if each.endswith(f"[{unparse(loop.target)}]")}  # folds[i]
         head = " ".join([unparse(loop.target), unparse(loop.iter), *sorted(picked)])
+        if not FOLDS.search(head):
+            continue
         inside = {name for line in loop.body for _, name, _ in assigned(ast.Module([line], []))}
         around = [x for x in walk(tree) if isinstance(x, ast.For) and x is not loop and any(y is loop for y in walk(x))]
         inside |= {name for x in around for _, name, _ in assigned(x)}
-        if not FOLDS.search(head) or begins_again(loop, inside):
+        if begins_again(loop, inside):
             continue
         calls = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)]
         text = " ".join(map(unparse, loop.body))

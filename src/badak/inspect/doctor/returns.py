@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -339,17 +340,19 @@ def ends_turned(tree: ast.Module) -> Iterator[Told]:
                 return
 
 
+CHANCE = re.compile(r"eps(ilon)?(_\w+)?")
+
+
 def always_by_chance(tree: ast.Module) -> Iterator[Told]:
     """epsilon = 1.0, which never falls."""
-    stores = [x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)]
-    once = {name: value for _, name, value in assigned(tree) if stores.count(name) == 1}
-    for line, name, value in assigned(tree):
+    stores = Counter(x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
+    once = {name: value for _, name, value in assigned(tree) if stores[name] == 1}
+    for line, name, value in (x for x in assigned(tree) if stores[x[1]] == 1 and CHANCE.fullmatch(x[1])):
         value = once.get(unparse(value), value)
         whole = isinstance(value, ast.Constant) and isinstance(value.value, int | float) and 0.9 <= value.value <= 1
         compared = re.search(rf"rand\w*\(\)? ?\)? ?[<>]=? {name}\b|{name} [<>]=? \w*\.?rand", unparse(tree))
         given = re.search(rf"\w+\([^()]*, {name}\)", unparse(tree))
-        own = re.fullmatch(r"eps|epsilon", name) and (compared or given) or re.fullmatch(r"eps(ilon)?_\w+", name) and compared
-        if own and whole and stores.count(name) == 1:
+        if whole and (compared or given and "_" not in name):
             yield Told(
                 "returns", line, tr("{} is {} and never falls: all is done by chance", name, unparse(value)),
                 f"{name} = max(0.05, {name} * 0.99)",

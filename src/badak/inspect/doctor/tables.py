@@ -85,6 +85,18 @@ def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
     return known
 
 
+def reads(tree: ast.AST) -> dict[str, list[ast.Name]]:
+    """Where each name is read; kept at the node, too."""
+    known: dict[str, list[ast.Name]] | None = tree.__dict__.get("_reads")
+    if known is None:
+        known = {}
+        for node in walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                known.setdefault(node.id, []).append(node)
+        tree._reads = known  # type: ignore[attr-defined]
+    return known
+
+
 def changed(scope: ast.AST, names: set[str], first: int, last: int) -> bool:
     """Whether one of the names is given something new, or something is called of it, in the lines between two."""
     between = [x for x in walk(scope) if first < getattr(x, "lineno", 0) < last]

@@ -25,7 +25,7 @@ from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import raw_in_the_test, scaled_by_all
 from badak.inspect.doctor.scales import scales
 from badak.inspect.doctor.source import own_text, shown, sources, unparse, walk
-from badak.inspect.doctor.tables import assigned, called, tables
+from badak.inspect.doctor.tables import assigned, called, reads, tables
 from badak.inspect.doctor.told import Told
 from badak.inspect.doctor.writing import writing
 
@@ -298,7 +298,8 @@ def weight_of(place: str) -> int:
 def for_nobody(tree: ast.Module) -> Iterator[Told]:
     """Net().load_state_dict(...), whose model nobody keeps; and a dict of weights that is written and given to nobody."""
     kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Expr) and called(x.value) == "load_state_dict"):
+    loaded = [x for x in walk(tree) if isinstance(x, ast.Expr) and called(x.value) == "load_state_dict"]
+    for node in loaded:
         holder = getattr(getattr(node.value, "func", None), "value", None)
         if isinstance(holder, ast.Call) and called(holder) in kinds:
             yield Told(
@@ -306,11 +307,11 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
                 tr("load them into the model that is used"),
             )  # fmt: skip
             return
-    for _, name, value in assigned(tree):
-        every = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
-        loads = [x for x in walk(tree) if isinstance(x, ast.Expr) and unparse(x).startswith(f"{name}.load_state_dict(")]
+    read = reads(tree)
+    for _, name, value in (x for x in assigned(tree) if called(x[2]) in kinds):
+        loads = [x for x in loaded if unparse(x).startswith(f"{name}.load_state_dict(")]
         others = [other for _, other, x in assigned(tree) if called(x) == called(value) and other != name]
-        if called(value) in kinds and loads and len(every) == len(loads) and others:
+        if loads and len(read.get(name, ())) == len(loads) and others:
             yield Told(
                 "setting", loads[0].lineno, tr("weights are loaded into {}, and nothing is asked of it", name),
                 tr("load them into the model that is used"),
@@ -321,7 +322,6 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
             continue
         own = [x for x in walk(tree) if isinstance(x, ast.Subscript | ast.Call | ast.For | ast.comprehension)]
         places = [x for x in own if isinstance(x, ast.Subscript) and unparse(x.value) == name]
-        reads = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
         over = [
             x
             for x in own
@@ -329,7 +329,7 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
         ]
         written = any(isinstance(x.ctx, ast.Store) for x in places)
         in_place = any(re.match(rf"{name}\[[^\]]*\]\.\w+_\(", unparse(x)) for x in own if isinstance(x, ast.Call))
-        if written and not in_place and len(places) + len(over) == len(reads):
+        if written and not in_place and len(places) + len(over) == len(read.get(name, ())):
             yield Told(
                 "average", line, tr("the places of {} are written, and it is given to no model", name),
                 f"model.load_state_dict({name})",
