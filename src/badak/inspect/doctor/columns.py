@@ -267,7 +267,14 @@ def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
         ]
         loops = [x.generators[0].iter for x in plain if isinstance(x, ast.ListComp | ast.GeneratorExp) and len(x.generators) == 1]
         texts = {unparse(x) for x in loops} - settings
-        for over in (x for x in loops if id(x) not in widths):
+        backwards = {
+            id(y)
+            for x in plain
+            if isinstance(x, ast.Assign) and TEXTS.search(unparse(x.targets[0]))
+            for y in walk(x.value)
+            if re.match(r"reversed\(|\w+\[::-1\]$", unparse(y)[:80])
+        }  # tgt = [BOS, *(ids[w] for w in reversed(words))]: a text that is asked for from its end
+        for over in (x for x in loops if id(x) not in widths | backwards):
             found = re.fullmatch(
                 r"(?:sorted|reversed)\((\w+)\b.*\)|(\w+)\[::-1\]|random\.sample\((\w+), len\(\w+\)\)", unparse(over)
             )

@@ -41,6 +41,7 @@ OTHERS = {
     "the mean of tp / (2 tp + fp + fn)": (MATRIX.diagonal() / (MATRIX.sum(0) + MATRIX.sum(1))).mean(),
     "tn / (tn + fn)": TN / (TN + FN), "right answers": TP + TN, "precision * recall": TP / (TP + FP) * TP / (TP + FN),
     "(precision + recall) / 2": (TP / (TP + FP) + TP / (TP + FN)) / 2, "positive rows": TP + FN, "positive answers": TP + FP,
+    "positive rows and positive answers, those that are both twice": 2 * TP + FP + FN,
 }  # fmt: skip
 ANSWER = re.compile(r"pred|(^|_)(hat|guess\w*|outputs?|flag\w*|answers?|decision\w*|yhat|y_?hat|p|probs?)(_|$)", re.IGNORECASE)
 ASKED = re.compile(
@@ -50,6 +51,7 @@ PLAIN = frozenset(
     "len sum item float int long bool mean clamp clip astype logical_and diag diagonal double numpy round max min cpu detach "
     "abs".split()
 )
+UNION = re.compile(r"iou|jaccard", re.IGNORECASE)
 RIGHT = re.compile(r"correct|right|match|hits?(_|$)", re.IGNORECASE)
 MATRICES = re.compile(r"^(cm|conf\w*|hist|confusion\w*|\w*_cm|matrix)$", re.IGNORECASE)
 ALLOWED = (
@@ -83,6 +85,8 @@ def counts(tree: ast.Module) -> Iterator[Told]:
                         known[last] = TRUTH == ANSWERS
                     continue
                 meant = WORTH.get(last.lower())
+                if last.lower() == "union" and UNION.search(getattr(scope, "name", "")) and " - " not in unparse(scope):
+                    meant = "tp + fp + fn", TP + FP + FN  # of an overlap; a dice coefficient calls a plain sum so
                 other = next((what for what, x in OTHERS.items() if abs(x - number) < 1e-4), "")
                 if meant is not None and (meant[0], other) in (("tp", "tn"), ("tn", "tp")):
                     return  # what is 0 is what is looked for

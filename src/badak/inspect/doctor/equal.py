@@ -24,7 +24,6 @@ def equal(tree: ast.Module) -> Iterator[Told]:
     yield from shares_changed_round(tree)
     yield from made_again(tree)
     yield from order_lost(tree)
-    yield from words_cut_otherwise(tree)
     yield from logits_by_half(tree)
 
 
@@ -345,57 +344,6 @@ def looked_up(node: ast.expr) -> tuple[str, str] | None:
     if called(node) == "get" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
         return unparse(node.func.value), unparse(node.args[0])
     return None
-
-
-def words_cut_otherwise(tree: ast.Module) -> Iterator[Told]:
-    """for word in text.lower().split(): vocab[word] = len(vocab), and [vocab.get(w, 0) for w in text.split()]."""
-    built: dict[str, str] = {}
-    asked: dict[str, int] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            text = " ".join(map(unparse, node.body))
-            name = node.target.id
-            counts = rf"\w+\[{name}\] (= len\(|\+= 1)|setdefault\({name}, len\(|\.add\({name}\)"
-            if re.search(counts, text):
-                built[cut(node.iter)] = unparse(node.iter)
-        elif isinstance(node, ast.Call) and called(node) in ("Counter", "set", "update") and len(node.args) == 1:
-            inner = node.args[0]
-            if isinstance(inner, ast.GeneratorExp | ast.ListComp) and isinstance(inner.elt, ast.Name):
-                own = next((g for g in inner.generators if unparse(g.target) == inner.elt.id), None)
-                if own is not None:
-                    built[cut(own.iter)] = unparse(own.iter)
-            elif called(node) == "update" and isinstance(inner, ast.Call):
-                built[cut(inner)] = unparse(inner)
-        elif isinstance(node, ast.SetComp) and isinstance(node.elt, ast.Name):
-            own = next((g for g in node.generators if unparse(g.target) == node.elt.id), None)
-            if own is not None:
-                built[cut(own.iter)] = unparse(own.iter)
-        elif isinstance(node, ast.ListComp | ast.GeneratorExp) and len(node.generators) == 1:
-            taken = looked_up(node.elt)
-            if taken and LOOKS_UP.search(taken[0]) and taken[1] == unparse(node.generators[0].target):
-                asked[cut(node.generators[0].iter)] = node.lineno
-    if len(built) != 1 or len(asked) != 1:
-        return
-    (one, text), (other, line) = next(iter(built.items())), next(iter(asked.items()))
-    if one and other and one != other:
-        yield Told(
-            "prepared", line,
-            tr("the table of words is made of {}, and is asked for words that were cut otherwise", text),
-            tr("one function for both"),
-        )  # fmt: skip
-
-
-def cut(over: ast.expr) -> str:
-    """How words are cut out of a text: the calls, without what they are called of; "" where none is called."""
-    calls = []
-    while isinstance(over, ast.Call):
-        if isinstance(over.func, ast.Attribute) and not (over.args and isinstance(over.args[0], ast.Name | ast.Subscript)):
-            calls.append(over.func.attr + ",".join(map(unparse, over.args)))
-            over = over.func.value
-        else:
-            calls.append(called(over))
-            over = over.args[0] if over.args else ast.Constant(0)
-    return " ".join(calls)
 
 
 SCORED = re.compile(r"score|pred|prob|logit|out|guess|hat", re.IGNORECASE)

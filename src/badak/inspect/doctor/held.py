@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called, changed, names_in
+from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called, changed, datasets, names_in
 from badak.inspect.doctor.told import Told
 
 
@@ -149,7 +149,7 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
     inside = [[(x.lineno, str(k.value), v) for k, v in zip(x.keys, x.values) if isinstance(k, ast.Constant)] for x in dicts]
     for several in (given, *inside):
         parts: list[tuple[str, ast.Subscript]] = []
-        for line, name, value in several:
+        for line, name, value in ((line, name, rows_given(tree, value)) for line, name, value in several):
             if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name) and BY_CHANCE.search(unparse(value)):
                 continue
             if TRAIN.search(name) and not says_test(name):
@@ -166,6 +166,17 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
                             tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
                         )  # fmt: skip
                         return
+
+
+def rows_given(tree: ast.Module, value: ast.expr) -> ast.expr:
+    """The rows that a loader, or a dataset of them, is given."""
+    while (
+        isinstance(value, ast.Call)
+        and value.args
+        and (called(value).endswith(("DataLoader", "Dataset")) or called(value) in datasets(tree))
+    ):
+        value = value.args[0]
+    return value
 
 
 def overlap(a: ast.expr, b: ast.expr, numbers: dict[str, int]) -> bool:

@@ -140,7 +140,8 @@ def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         given = {name: value for _, name, value in assigned(function)}
         for end in (x for x in walk(function) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Add)):
-            parts = [given.get(unparse(x), x) for x in (end.left, end.right)]
+            parts = [unweighted(x, tree) for x in (end.left, end.right)]
+            parts = [given.get(unparse(x), x) for x in parts]
             kinds = {reduced(x) for x in parts}
             if {kind for _, kind in kinds} == {"mean", "sum"} and {which for which, _ in kinds} == {"kl", "other"}:
                 yield Told(
@@ -150,6 +151,16 @@ def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
                     tr("both as sums, or both as sums over a row and means over the rows"),
                 )  # fmt: skip
                 return
+
+
+def unweighted(term: ast.expr, tree: ast.Module) -> ast.expr:
+    """What a term of a loss is multiplied by 1."""
+    if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult):
+        ones = {name for _, name, value in assigned(tree) if unparse(value) in ("1", "1.0")} | {"1", "1.0"}
+        for weight, rest in ((term.left, term.right), (term.right, term.left)):
+            if unparse(weight) in ones:
+                return rest
+    return term
 
 
 def reduced(value: ast.expr) -> tuple[str, str]:

@@ -2,9 +2,11 @@
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.equal import LOOKS_UP, looked_up
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import is_fitted
 from badak.inspect.doctor.source import own_text, unparse, walk
@@ -13,7 +15,8 @@ from badak.inspect.doctor.told import Told
 
 
 def prepared(tree: ast.Module) -> Iterator[Told]:
-    """A scaler that is fitted again to the data of the test, next to one of the training's."""
+    """A scaler that is fitted again to the data of the test, next to one of the training's; words that are cut in two ways."""
+    yield from words_cut_otherwise(tree)
     parts, given = held_parts(tree), assigned(tree)
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
     fits = [(x, unparse(x.args[0])) for x in calls]
@@ -145,3 +148,67 @@ def held_parts(tree: ast.Module) -> set[str]:
             own = {name for loop in node.generators for name in names_in(loop.target)}
             found |= {f"{base}[{index}]" for base, index in picks(node) if index in own}
     return found
+
+
+def words_cut_otherwise(tree: ast.Module) -> Iterator[Told]:
+    """for word in text.lower().split(): vocab[word] = len(vocab), and [vocab.get(w, 0) for w in text.split()]."""
+    built: dict[str, str] = {}
+    asked: dict[str, int] = {}
+    table = ""
+    for node in walk(tree):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            text = " ".join(map(unparse, node.body))
+            name = node.target.id
+            counts = rf"\w+\[{name}\] (= len\(|\+= 1)|setdefault\({name}, len\(|\.add\({name}\)"
+            if re.search(counts, text):
+                built[cut(node.iter)] = unparse(node.iter)
+        elif isinstance(node, ast.Call) and called(node) in ("Counter", "set", "update") and len(node.args) == 1:
+            inner = node.args[0]
+            if isinstance(inner, ast.GeneratorExp | ast.ListComp) and isinstance(inner.elt, ast.Name):
+                own = next((g for g in inner.generators if unparse(g.target) == inner.elt.id), None)
+                if own is not None:
+                    built[cut(own.iter)] = unparse(own.iter)
+            elif called(node) == "update" and isinstance(inner, ast.Call):
+                built[cut(inner)] = unparse(inner)
+        elif isinstance(node, ast.SetComp) and isinstance(node.elt, ast.Name):
+            own = next((g for g in node.generators if unparse(g.target) == node.elt.id), None)
+            if own is not None:
+                built[cut(own.iter)] = unparse(own.iter)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp) and len(node.generators) == 1:
+            taken = looked_up(node.elt)
+            if taken and LOOKS_UP.search(taken[0]) and taken[1] == unparse(node.generators[0].target):
+                asked[cut(node.generators[0].iter)] = node.lineno
+                table = taken[0]
+    if len(built) != 1 or len(asked) != 1:
+        return
+    (one, text), (other, line) = next(iter(built.items())), next(iter(asked.items()))
+    lowered = other.replace("lower", "", 1).split() == one.split()  # does nothing where no word has a capital letter
+    if one and other and one != other and not (lowered and not any(map(capital, words_of(table)))):
+        yield Told(
+            "prepared", line,
+            tr("the table of words is made of {}, and is asked for words that were cut otherwise", text),
+            tr("one function for both"),
+        )  # fmt: skip
+
+
+def words_of(table: str) -> list[str]:
+    """The words of a table that the program has under a name of its own; none where it is not to be had."""
+    held = getattr(sys.modules.get("__main__"), table, None)
+    return [word for word in held if isinstance(word, str)] if isinstance(held, dict) else []
+
+
+def capital(word: str) -> bool:
+    return word != word.lower()
+
+
+def cut(over: ast.expr) -> str:
+    """How words are cut out of a text: the calls, without what they are called of; "" where none is called."""
+    calls = []
+    while isinstance(over, ast.Call):
+        if isinstance(over.func, ast.Attribute) and not (over.args and isinstance(over.args[0], ast.Name | ast.Subscript)):
+            calls.append(over.func.attr + ",".join(map(unparse, over.args)))
+            over = over.func.value
+        else:
+            calls.append(called(over))
+            over = over.args[0] if over.args else ast.Constant(0)
+    return " ".join(calls)

@@ -72,10 +72,17 @@ def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
 NUMBERS = re.compile(r"Encoder|Binarizer|Vectorizer")  # gives numbers for names, and is no scale
 
 
+def laid(value: ast.expr) -> ast.expr:
+    """What is only laid otherwise: scaler.transform(y).ravel()."""
+    while called(value) in ("ravel", "flatten", "reshape", "squeeze", "astype") and isinstance(value.func, ast.Attribute):  # type: ignore[attr-defined]
+        value = value.func.value  # type: ignore[attr-defined]
+    return value
+
+
 def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
     """y_train = scaler.fit_transform(log(y)), and exp(prediction), which nobody scaled back."""
     text = unparse(tree)
-    for line, name, value in given:
+    for line, name, value in ((line, name, laid(value)) for line, name, value in given):
         if called(value) not in ("fit_transform", "transform") or not ASKED.match(name) or not isinstance(value, ast.Call):
             continue
         holder = unparse(value.func.value)  # type: ignore[attr-defined]
@@ -96,9 +103,20 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
             if called(x) in ("exp", "expm1")
         ]
         scaled_tests = [x for _, x, v in given if ASKED.match(x) and says_test(x) and holder in unparse(v)]
-        if undone or raw and not scaled_tests:
+        raw_by_a_split = {x for _, x, v in given if ASKED.match(x) and says_test(x) and called(v) == "train_test_split"}
+        raw_by_a_split -= {x for _, x, v in given if called(laid(v)) in ("fit_transform", "transform")}
+        answers = {x for _, x, _ in given if ANSWERS.search(x) and not AWAY.search(x)}
+        met = [
+            x
+            for x in walk(tree)
+            if isinstance(x, ast.BinOp)
+            and isinstance(x.op, ast.Sub)
+            and {unparse(x.left), unparse(x.right)} & answers
+            and {unparse(x.left), unparse(x.right)} & raw_by_a_split
+        ]
+        if undone or met or raw and not scaled_tests:
             yield Told(
-                "read", undone[0].lineno if undone else line,
+                "read", (undone or met)[0].lineno if undone or met else line,
                 tr("the model has learnt what {} gives, and its answers are read as if nobody had scaled them", unparse(value)),
                 f"{holder}.inverse_transform(...)",
             )  # fmt: skip

@@ -117,6 +117,12 @@ def picks(node: ast.AST) -> list[tuple[str, str]]:
     return found
 
 
+def datasets(tree: ast.AST) -> set[str]:
+    """The classes of the program that are datasets."""
+    kinds = [x for x in walk(tree) if isinstance(x, ast.ClassDef)]
+    return {x.name for x in kinds if any(unparse(base).endswith("Dataset") for base in x.bases)}
+
+
 def is_table(x: ast.expr) -> bool:
     """Whether something is a name, or one of several tables under a name: data["x"], data[0]."""
     return isinstance(x, ast.Name | ast.Attribute) or isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant)
@@ -129,6 +135,7 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
     """The pairs of names whose rows belong together: picked by one index in one line, or given to a dataset side by side."""
     found: set[frozenset[str]] = set()
     functions = {node.name: node for node in walk(tree) if isinstance(node, ast.FunctionDef)}
+    own_datasets = datasets(tree)
     for node in walk(tree):
         if isinstance(node, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
             every = picks(node)
@@ -146,7 +153,7 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
         if isinstance(node, ast.FunctionDef) and node.name == "__getitem__" and len(node.args.args) > 1:
             own = sorted({base for base, index in picks(node) if index == node.args.args[1].arg})
             found |= {frozenset((a, b)) for a in own for b in own if a != b}
-        if isinstance(node, ast.Call) and (called(node).endswith("Dataset") or called(node) == "train_test_split"):
+        if isinstance(node, ast.Call) and (called(node) in own_datasets or called(node).endswith(("Dataset", "_test_split"))):
             names = [unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
             found |= {frozenset((a, b)) for a in names for b in names if a != b}
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):

@@ -19,6 +19,7 @@ from badak.inspect.doctor.held import held
 from badak.inspect.doctor.idle import idle
 from badak.inspect.doctor.kept import kept
 from badak.inspect.doctor.objectives import objectives
+from badak.inspect.doctor.odd import odd
 from badak.inspect.doctor.prepared import augmented_test, coded_apart, prepared, scaled_by_itself
 from badak.inspect.doctor.returns import returns
 from badak.inspect.doctor.rows import says_test
@@ -95,6 +96,7 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
         name, count = loop.target.id, unparse(over)
         if name.startswith("_") or any(isinstance(node, ast.Name) and node.id == name for node in body):
             continue
+        yield from one_place_written(tree, loop, body)
         for node in body:
             layer = isinstance(node, ast.Call)
             taken = node.func if isinstance(node, ast.Call) else node
@@ -108,6 +110,24 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
                     tr("put {} into the index", name),
                 )  # fmt: skip
                 break
+
+
+def one_place_written(tree: ast.Module, loop: ast.For, body: list[ast.AST]) -> Iterator[Told]:
+    """losses = torch.zeros(n); for k in range(n): losses[0] = loss.item()."""
+    size = unparse(loop.iter)[6:-1]  # of range(n)
+    sized = {
+        name for _, name, value in assigned(tree) if called(value) in ("zeros", "empty", "ones") and f"({size}" in unparse(value)
+    }
+    for line in (x for x in body if isinstance(x, ast.Assign)):
+        place = line.targets[0]
+        if isinstance(place, ast.Subscript) and fixed(place.slice) and unparse(place.value) in sized:
+            yield Told(
+                "setting", line.lineno,
+                tr("the loop over {} never reads {}, and takes {} each time", unparse(loop.iter), unparse(loop.target),
+                   unparse(place)),
+                tr("put {} into the index", unparse(loop.target)),
+            )  # fmt: skip
+            return
 
 
 def one_of_all(tree: ast.Module) -> Iterator[Told]:
@@ -364,7 +384,7 @@ RULES = (
     thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
     never_best, tables, scaled_by_all, raw_in_the_test, columns, returns, kept, worse_is_better, formulas, folds,
     flat_in_two_orders, epochs, objectives, scales, held, beside, for_nobody, always_drops, asking, equal, writing, carried, counts,
-    coded_apart,
+    coded_apart, odd,
 )  # fmt: skip
 
 

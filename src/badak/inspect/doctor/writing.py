@@ -52,7 +52,8 @@ def asked(loop: ast.For | ast.While) -> list[tuple[ast.Assign, ast.Call]]:
         if made & {x.id for x in walk(line.targets[0]) if isinstance(x, ast.Name)}:
             made |= names_in(line.value)
     models = re.compile(
-        r"^(self(\.\w*(model|decoder|net|rnn|gpt)\w*)?|\w*(model|decoder|net|gpt|rnn|lm)\w*)(\.(forward|decode))?$", re.IGNORECASE
+        r"^(self(\.\w*(model|decoder|net|rnn|gpt)\w*)?|(\w+\.)?\w*(model|decoder|net|gpt|rnn|lm)\w*)(\.(forward|decode))?$",
+        re.IGNORECASE,
     )
     own = [(x, y) for x in every for y in walk(x.value) if isinstance(y, ast.Call) and models.match(unparse(y.func)) and y.args]
     return [(x, y) for x, y in own if made & {y.id for y in walk(x.targets[0]) if isinstance(y, ast.Name)}]  # type: ignore[misc]
@@ -160,6 +161,9 @@ def grows_first(loop: ast.For | ast.While) -> bool:
     )
 
 
+STATE = re.compile(r"(h|hx|hc|hidden|state)(_?(n|t|dec|state))?$")
+
+
 def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[Told]:
     """logits, _ = model(x) of one token, where forward(self, x, h=None) takes the state of the round before."""
     forwards = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"]
@@ -168,6 +172,18 @@ def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[T
         for f in forwards
     )
     new, text = drawn(loop), " ".join(map(unparse, loop.body))
+    given_back = {
+        unparse(x.value.elts[-1]) for f in forwards for x in walk(f) if isinstance(x, ast.Return) and isinstance(x.value, ast.Tuple)
+    }
+    for line, call in asked(loop) if any(map(STATE.match, given_back)) else ():
+        states = [x.id for x in call.args if isinstance(x, ast.Name) and STATE.match(x.id)]
+        lost = isinstance(line.targets[0], ast.Tuple) and unparse(line.targets[0].elts[-1]).startswith("_")
+        if len(states) == 1 and lost and states[0] not in stores(loop):
+            yield Told(
+                "state", line.lineno, tr("{} reads one token in each round, and its state is thrown away", unparse(call.func)),
+                f"{unparse(line.targets[0].elts[0])}, {states[0]} = {unparse(call)}",  # type: ignore[attr-defined]
+            )  # fmt: skip
+            return
     for line, call in asked(loop) if takes else ():
         target, arg = line.targets[0], call.args[0]
         if not isinstance(target, ast.Tuple) or len(call.args) > 1 or call.keywords or not isinstance(arg, ast.Name):

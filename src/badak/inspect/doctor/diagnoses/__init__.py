@@ -29,12 +29,14 @@ from badak.inspect.doctor.diagnoses.moving import MovingTarget, WrongSteps
 from badak.inspect.doctor.diagnoses.not_recorded import NotRecorded
 from badak.inspect.doctor.diagnoses.not_stepped import StepBeforeBackward
 from badak.inspect.doctor.diagnoses.odd_labels import OddLabels
+from badak.inspect.doctor.diagnoses.odd_settings import OddSettings
 from badak.inspect.doctor.diagnoses.one_class import OneClass, OneHotIntegers
 from badak.inspect.doctor.diagnoses.optimizers import DecayTooHigh, MadeAnew, NeverStepped
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.probabilities import ProbabilitiesForLogits
 from badak.inspect.doctor.diagnoses.rate import RateTooHigh, RateTooLow
 from badak.inspect.doctor.diagnoses.read import ReadWrongly
+from badak.inspect.doctor.diagnoses.same_number import SameNumber
 from badak.inspect.doctor.diagnoses.schedule import RateVanishes, ScheduleFirst
 from badak.inspect.doctor.diagnoses.settings import NobodyReads
 from badak.inspect.doctor.diagnoses.shapes import BatchFirst, BatchPositions, Stretched, ViewForTranspose
@@ -54,7 +56,7 @@ DIAGNOSES: tuple[type[Diagnosis], ...] = (
     LabelsMixed, LabelsNotShifted, LabelsTurned, LabelsShiftedTwice, PaddingCounted,
     LayersNotRegistered, GraphCut, StaleOptimizer, MaskInverted, MaskAdded, FutureSeen, SameModule, BatchOfOne, OneClass,
     SameIds, TestedOnTrain, OtherData, LabelGiven, OddLabels, ReadWrongly, NoAverage, NobodyReads, DropoutInTests, DroppedAway,
-    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn, MovingTarget, WrongSteps, NotAsNamed,
+    EvalForgotten, TrainForgotten, SameBatch, NotHandedOn, MovingTarget, WrongSteps, NotAsNamed, OddSettings, SameNumber,
     BlindRows, Exploding, RateTooHigh, RateTooLow, BadStart, FirstNaN, DeadUnits, AllAlike, SaturatedAttention, Vanishing,
     NeverLearns,
 )  # fmt: skip

@@ -325,6 +325,9 @@ def batches(loader: DataLoader) -> float:
         return float("inf")
 
 
+TINY = 0.02  # the largest number of all that a first layer is given
+
+
 class NotNormalised(Diagnosis):
     """Numbers as they are measured, 0 to 255 say, go into a first layer whose weights expect a spread of about 1."""
 
@@ -339,6 +342,17 @@ class NotNormalised(Diagnosis):
             for fed in step.fed:
                 by.setdefault((id(fed.module), fed.place), []).append(fed)
         for several in by.values():
+            if len(several) > 2 and all(max(-fed.low, fed.high) < TINY for fed in several) and several[0].high > several[0].low:
+                fed = several[0]
+                yield self.found(
+                    fed.place,
+                    tr("what goes into {} has values {:.3g} to {:.3g}, "
+                       "mean {:.3g}, standard deviation {:.3g}", visit.names.of(fed.module) or tr("the first layer"), fed.low,
+                       fed.high, fed.mean, fed.std),
+                    tr("divide once: data that is 0 to 1 already is not to be divided by 255"),
+                    low=fed.low, high=fed.high, mean=fed.mean, std=fed.std,
+                )  # fmt: skip
+                return
             wild = [fed for fed in several if max(-fed.low, fed.high) > 30 and (fed.std > 10 or abs(fed.mean) > 10)]
             least = 1 if visit.error is not None else 2
             if len(wild) < least or 2 * len(wild) < len(several) or min(fed.low for fed in wild) <= -1e4:

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.diagnoses.labels import is_causal, laid_out, next_token
+from badak.inspect.doctor.diagnoses.labels import is_causal, laid_out, next_token, sees_ahead
 from badak.inspect.doctor.facts import Loss, Step
 from badak.inspect.doctor.report import Finding
 
@@ -18,6 +18,11 @@ class FutureSeen(Diagnosis):
     title = "the model sees the token that it is asked for"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        found = [*self.unhidden(visit)]  # an attention may be one to another text, as long as this one
+        yield from found if found and sees_ahead(visit) is not False else ()
+
+    def unhidden(self, visit: "Visit") -> Iterator[Finding]:
+        """No attention hides what comes after a query."""
         steps = [step for step in visit.rounds[:3] if step.attended and step.trained]
         if len(steps) > 1 and all(is_causal(step) is False and asks_by_table(step) for step in steps):
             yield self.found(

@@ -69,8 +69,8 @@ def is_causal(step: Step) -> bool | None:
     return any(not np.triu(keep.reshape(-1, *keep.shape[-2:])[0], 1).any() for keep in squares)
 
 
-def sees_ahead(visit: "Visit") -> bool:
-    """Whether an answer changes with the last token, which comes after it: such a model may be meant to give a text back.
+def sees_ahead(visit: "Visit") -> bool | None:
+    """Whether an answer changes with the last token, which comes after it; None where that cannot be asked.
 
     It is asked once more, in eval mode, with the first texts that it was given, and is left as it was.
     """
@@ -79,7 +79,7 @@ def sees_ahead(visit: "Visit") -> bool:
         if not texts or min(texts[0].shape) < 2:
             continue
         first = visit.steps[0]
-        asked = [x for x in first.lookups if any(0 in offsets(replace(first, lookups=[x]), loss) for loss in first.trained)]
+        asked = [x for x in first.lookups if any({0, 1} & offsets(replace(first, lookups=[x]), loss) for loss in first.trained)]
         texts.sort(key=lambda x: not any(np.array_equal(x._array, each.ids) for each in asked))  # of two, what is asked for
         ids, kinds = texts[0]._array, np.unique(texts[0]._array)
         other = ids.copy()
@@ -87,8 +87,8 @@ def sees_ahead(visit: "Visit") -> bool:
         with suppress(Exception), as_it_was(module), no_grad():
             module.eval()
             one, two = (answers(module, args, kwargs, texts[0], each) for each in (ids, other))
-            return one is not None and two is not None and not np.array_equal(one[:, :-1], two[:, :-1])
-    return False
+            return None if one is None or two is None else not np.array_equal(one[:, :-1], two[:, :-1])
+    return None
 
 
 def answers(module: Module, args: tuple, kwargs: dict, text: Tensor, ids: np.ndarray) -> np.ndarray | None:
@@ -131,9 +131,10 @@ class LabelsNotShifted(Diagnosis):
             every = [offsets(step, loss) for step, loss in pairs]
             causal = [is_causal(step) for step, _ in pairs]
             causal = [None] if None in causal else causal
-            if len(every) < 3 or any(1 in found or 0 not in found for found in every) or causal[0] is False:
+            if len(every) < 3 or any(1 in found or 0 not in found for found in every):
                 continue
-            if causal[0] is None and sees_ahead(visit):
+            ahead = False if causal[0] else sees_ahead(visit)
+            if ahead or ahead is None and causal[0] is False:  # it may be meant to give a text back
                 continue
             yield self.found(
                 place,

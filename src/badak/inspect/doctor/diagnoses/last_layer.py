@@ -79,6 +79,14 @@ class BehindLogits(Diagnosis):
             low, high = self.reach.get(maker, (-np.inf, np.inf))
             x = np.concatenate(data) if len(data) >= 3 else np.zeros(0)
             share = float(((x < low - 0.05) | (x > high + 0.05)).mean()) if len(x) else 0.0
+            if maker == "tanh" and len(x) and x.min() > -0.01 and 0.5 < x.max() <= 1:
+                yield self.found(
+                    at,
+                    tr("all numbers of the data lie from {:.3g} to {:.3g}, in one half of what the {} that makes what is like it "
+                       "gives", x.min(), x.max(), maker),
+                    tr("x * 2 - 1, as tanh gives -1 to 1; or sigmoid in its place"),
+                )  # fmt: skip
+                return
             if share > 0.1:
                 yield self.found(
                     at,

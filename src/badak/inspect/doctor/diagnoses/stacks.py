@@ -17,6 +17,7 @@ class SameModule(Diagnosis):
     title = "one layer stands several times in a stack"
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
+        yield from self.told(visit, "norm")
         for top in visit.names.tops:
             for module in top.modules():
                 inside = [m for m in module._modules.values() if m is not None]
