@@ -23,7 +23,24 @@ STATE = "class D(nn.Module):\n    def forward(self, tokens, state):\n        y, 
 SCALED = "x, x_test, y, y_test = train_test_split(a, b)\ny = s.fit_transform(y.reshape(-1, 1)).ravel()\ny_val = s.transform(v.reshape(-1, 1)).ravel()\npred = model(x_test)\n{}rmse = np.mean((pred - y_test) ** 2)\n"
 ELBO = "BETA = 1.0\ndef elbo(z, x, mu, logvar):\n    rec = F.mse_loss(z, x{})\n    kl = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())\n    return rec + BETA * kl\n"
 UNION = "def {}(logits, y):\n    pred = logits > 0\n    union = pred.sum() + y.sum()\n    return (pred & y).sum(), union\n"
+CUTS = "train_raw = series[:n]\nval_raw = series[n{} : m]\nfit(train_raw, val_raw)\n"
+SPREAD = "series = load()\ntrain, test = series[:n], series[n:]\nmu, sd = {0}.mean(0), {0}.std(0)\ndef scaled(x):\n    return (x - mu) / sd\nfit(scaled(train), scaled(test))\n"
+HALF = "threshold: float = {}\nloss = nn.BCEWithLogitsLoss()\ndef tags(scores, cfg):\n    return scores >= cfg.threshold\n"
+MACRO = "def macro_f1(scores, truth):\n    pred = scores >= 0\n    tp = (pred & truth).sum()\n    fp = (pred & ~truth).sum()\n    fn = (~pred & truth).sum()\n    return {}tp / (2 * tp + fp + fn)\n"
+FIRST = "similarity = queries @ gallery.T\nnearest = similarity.topk(k, dim=1{}).indices\nfound = labels[nearest]\n"
+LONG = "class Net(nn.Module):\n    def __init__(self):\n        self.head = nn.Linear(8, 4)\n    def forward(self, x):\n        return F.normalize(self.head(x), dim={})\n"
+DRAWS = "class Rows(Dataset):\n    def __getitem__(self, i):\n        np.random.seed({})\n        return np.random.rand(3)\n"
+SIGNED = "def test(loader):\n    for x, y in loader:\n        error = (model(x) - y){} * sd\n        total += error.sum().item()\n"
 CASES = [
+    ("chosen", CUTS.format(" - 400"), CUTS.format(" - window")),
+    ("scaled", SPREAD.format("series"), SPREAD.format("train")),
+    ("read", HALF.format("0.5"), HALF.format("0.0")),
+    ("read", MACRO.format(""), MACRO.format("2 * ")),
+    ("formula", FIRST.format(", largest=False"), FIRST.format("")),
+    ("rows", LONG.format("0"), LONG.format("1")),
+    ("same", DRAWS.format("SEED"), DRAWS.format("SEED + i")),
+    ("read", SIGNED.format(""), SIGNED.format(".abs()")),
+    ("odd", "s = optim.lr_scheduler.StepLR(opt, 2, gamma=1.5)\ns.step()\n", "s = optim.lr_scheduler.StepLR(opt, 2, gamma=0.5)\ns.step()\n"),
     ("norm", NORMS.format("bn1"), NORMS.format("bn2")),
     ("setting", LOSSES.format("0"), LOSSES.format("k")),
     ("apart", PAIR.format("labels"), PAIR.format("tgt")),

@@ -42,8 +42,20 @@ def errors_that_cancel(tree: ast.Module) -> Iterator[Told]:
                 f"{name} = (...).abs().mean()",
             )  # fmt: skip
             return
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and not CANCELS_NOT.search(unparse(x))):
+        less = {name: unparse(value) for _, name, value in assigned(function) if re.match(r"err(or)?s?$|residuals?$", name)}
+        for node in (x for x in walk(function) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
+            name = unparse(node.value).partition(".sum(")[0]
+            if re.match(r"\(?.+ - \w+\)?( [*/] .+)?$", less.get(name, "")) and ".sum(" in unparse(node.value):
+                yield Told(
+                    "read", node.lineno,
+                    tr("{} is the mean of differences, of which those above 0 and those below cancel", unparse(node.target)),
+                    f"{name}.abs().sum()",
+                )  # fmt: skip
+                return
 
 
+CANCELS_NOT = re.compile(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|bias|error \* error|backward")
 HIGH = re.compile(r"score|logit|sim|prob|pred", re.IGNORECASE)
 
 

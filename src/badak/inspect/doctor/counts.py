@@ -139,7 +139,9 @@ FIXES = {
 def named(line: Any, function: str) -> list[tuple[str, ast.expr]]:
     """(name, what it is given) of a line; what a sum grows by stands for it, and a function for what it returns."""
     if isinstance(line, ast.Return):
-        stem = re.sub(r"^(compute|get|calc|calculate|mean|binary|batch)_|_(score|coeff?|metric|fn)$", "", function)
+        stem = re.sub(
+            r"^(compute|get|calc|calculate|mean|binary|batch|macro|micro|weighted)_|_(score|coeff?|metric|fn)$", "", function
+        )
         return [(stem, line.value)] if line.value is not None else []
     if isinstance(line, ast.AugAssign):
         return [(unparse(line.target), line.value)] if isinstance(line.op, ast.Add) else []

@@ -9,7 +9,7 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import DRAWN
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import TRAIN, assigned, called, changed, names_in, stored_by
+from badak.inspect.doctor.tables import TRAIN, assigned, called, changed, names_in, number, stored_by
 from badak.inspect.doctor.told import Told
 
 
@@ -222,7 +222,9 @@ def least_alike_first(tree: ast.Module) -> Iterator[Told]:
         for node in (
             x
             for x in walk(value)
-            if isinstance(x, ast.Call) and called(x) in ("argsort", "sort") and isinstance(x.func, ast.Attribute)
+            if isinstance(x, ast.Call)
+            and (called(x) in ("argsort", "sort") or called(x) == "topk" and "largest=False" in unparse(x))
+            and isinstance(x.func, ast.Attribute)
         ):
             of, text = node.func.value, unparse(node)  # type: ignore[attr-defined]
             of = node.args[0] if unparse(of) in ("torch", "np", "numpy") and node.args else given.get(unparse(of), of)
@@ -359,7 +361,7 @@ def logits_by_half(tree: ast.Module) -> Iterator[Told]:
     for node in (
         x for x in walk(tree) if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Gt | ast.GtE)
     ):
-        if unparse(node.comparators[0]) == "0.5" and SCORED.search(unparse(node.left)):
+        if number(tree, node.comparators[0]) == 0.5 and SCORED.search(unparse(node.left)):
             yield Told(
                 "read", node.lineno, tr("{} compares logits with a probability", unparse(node)),
                 tr("torch.sigmoid(logits) > 0.5, or logits > 0"),

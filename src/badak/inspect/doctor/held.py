@@ -188,6 +188,9 @@ def overlap(a: ast.expr, b: ast.expr, numbers: dict[str, int]) -> bool:
     if all(x.lower is None and x.upper is not None for x in (a, b)):
         return not any(unparse(x.upper).startswith("-") for x in (a, b))  # type: ignore[arg-type]
 
+    behind = re.fullmatch(r"(.+) - (\d+)", unparse(b.lower)) if b.lower is not None else None
+    if behind and a.lower is None and a.upper is not None and behind[1] == unparse(a.upper):  # [:n], [n - 400 : m]
+        return True
     (one, end), (two, other) = bounds(a, numbers), bounds(b, numbers)
     if one is None or end is None or two is None or other is None or min(one, end, two, other) < 0:
         return False

@@ -10,7 +10,7 @@ from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in
+from badak.inspect.doctor.tables import assigned, called, names_in, number
 from badak.inspect.doctor.told import Told
 
 
@@ -156,9 +156,8 @@ def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
 def unweighted(term: ast.expr, tree: ast.Module) -> ast.expr:
     """What a term of a loss is multiplied by 1."""
     if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult):
-        ones = {name for _, name, value in assigned(tree) if unparse(value) in ("1", "1.0")} | {"1", "1.0"}
         for weight, rest in ((term.left, term.right), (term.right, term.left)):
-            if unparse(weight) in ones:
+            if number(tree, weight) == 1:
                 return rest
     return term
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.tables import assigned, called, names_in, number
 from badak.inspect.doctor.told import Told
 
 NORM = re.compile(r"(^|\.)BatchNorm\dd$")
@@ -16,6 +16,9 @@ def odd(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     yield from smoothed_away(tree)
     yield from no_chance(tree)
+    yield from rises(tree)
+    yield from same_draws(tree)
+    yield from over_the_rows(tree)
     for kind in (x for x in walk(tree) if isinstance(x, ast.ClassDef)):
         yield from shared_norm(kind)
 
@@ -23,9 +26,8 @@ def odd(tree: ast.Module) -> Iterator[Told]:
 def smoothed_away(tree: ast.Module) -> Iterator[Told]:
     """CrossEntropyLoss(label_smoothing=0.9)."""
     for node in (x for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "label_smoothing"):
-        values = [value for _, name, value in assigned(tree) if name == unparse(node.value)] or [node.value]
-        share = getattr(values[0], "value", 0.0)
-        if len(values) == 1 and isinstance(share, float) and 0.5 <= share <= 1:
+        share = number(tree, node.value) or 0.0
+        if 0.5 <= share <= 1:
             yield Told(
                 "odd", node.value.lineno,
                 tr("label_smoothing is {}: the label itself gets {:.0%}, and all classes share the rest", share, 1 - share),
@@ -34,16 +36,57 @@ def smoothed_away(tree: ast.Module) -> Iterator[Told]:
             return
 
 
+def rises(tree: ast.Module) -> Iterator[Told]:
+    """StepLR(optimizer, 2, gamma=1.5)."""
+    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("StepLR", "MultiStepLR", "ExponentialLR")):
+        given = [x.value for x in node.keywords if x.arg == "gamma"] + node.args[1 if called(node) == "ExponentialLR" else 2 :][:1]
+        factor = number(tree, given[0]) if given else None
+        if factor is not None and factor > 1:
+            yield Told(
+                "odd", node.lineno, tr("{} multiplies the learning rate by {}: it rises without end", called(node), factor),
+                tr("a factor below 1"),
+            )  # fmt: skip
+            return
+
+
+def same_draws(tree: ast.Module) -> Iterator[Told]:
+    """def __getitem__(self, i): np.random.seed(SEED), and a draw: each row draws the same numbers, in each epoch."""
+    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__"):
+        seeds = [x for x in walk(function) if isinstance(x, ast.Call) and called(x) in ("seed", "manual_seed") and x.args]
+        own = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+        own |= {x.arg for x in function.args.args[1:]}
+        for node in seeds:
+            if not names_in(node.args[0]) & own and "self" not in names_in(node.args[0]):
+                yield Told(
+                    "same", node.lineno, tr("{} stands in __getitem__: each row draws the same numbers", unparse(node)),
+                    tr("set the seed once, before the training"),
+                )  # fmt: skip
+                return
+
+
+def over_the_rows(tree: ast.Module) -> Iterator[Told]:
+    """def forward(self, x): ... F.normalize(self.head(h), dim=0), of a Linear: the length of a column of the batch is 1."""
+    for kind in (x for x in walk(tree) if isinstance(x, ast.ClassDef)):
+        linear = {name for _, name, value in assigned(kind) if name.startswith("self.") and called(value) == "Linear"}
+        made = {name for _, name, value in assigned(kind) if isinstance(value, ast.Call) and unparse(value.func) in linear}
+        for node in (x for x in walk(kind) if isinstance(x, ast.Call) and called(x) == "normalize" and x.args):
+            of, axis = node.args[0], [x.value for x in node.keywords if x.arg == "dim"] + node.args[2:3]
+            own = isinstance(of, ast.Call) and unparse(of.func) in linear or unparse(of) in made
+            if own and axis and unparse(axis[0]) == "0":
+                yield Told(
+                    "rows", node.lineno, tr("{} makes each column of the batch 1 long, and not each row", unparse(node)),
+                    "F.normalize(x, dim=-1)",
+                )  # fmt: skip
+                return
+
+
 CHANCE = re.compile(r"^(random\.random\(\)|np\.random\.(rand|random)\(\)|torch\.rand\(1?\)(\.item\(\))?)$")
 
 
 def no_chance(tree: ast.Module) -> Iterator[Told]:
     """if torch.rand(1) < 1.5: always so."""
-    numbers = {name: value for _, name, value in assigned(tree) if isinstance(value, ast.Constant)}
     for node in (x for x in walk(tree) if isinstance(x, ast.Compare) and CHANCE.match(unparse(x.left))):
-        limit = node.comparators[0]
-        share = getattr(numbers.get(unparse(limit), limit), "value", 0.5)
-        if isinstance(share, int | float) and share > 1:
+        if (number(tree, node.comparators[0]) or 0.0) > 1:
             yield Told(
                 "odd", node.lineno, tr("{} is a number from 0 to 1: {} is always the same", unparse(node.left), unparse(node)),
                 tr("a chance from 0 to 1"),

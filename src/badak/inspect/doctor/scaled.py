@@ -23,7 +23,10 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
         cuts = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".append(" in unparse(x)}  # into windows, say
         for _ in range(4):
             made |= {name for at, name, value in given if at >= line and (keeps_rows(value, made) or windows(value, made, cuts))}
-        for at, text in test_rows(tree, made, given):
+        cut_before = [(at, name, each) for at, name, value in given if at < line for each in picks(value) if each[0] == base]
+        kept_apart = any(TRAIN.search(name) for _, name, _ in cut_before)
+        before = [(last, f"{base}[{index}]") for _, name, (_, index) in cut_before if kept_apart and says_test(name)]
+        for at, text in [*test_rows(tree, made, given), *before]:
             if at >= last and not of_another(tree, text.partition("[")[0], line, at):
                 yield Told(
                     "scaled", line,

@@ -85,6 +85,27 @@ def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
     return known
 
 
+def number(tree: ast.AST, value: ast.expr) -> float | None:
+    """The number that stands in a place, or the only one that its name, a field of settings or an argument too, is given."""
+    if isinstance(value, ast.Constant):
+        return value.value if type(value.value) in (int, float) else None  # type: ignore[return-value]
+    known: dict[str, list[ast.expr]] | None = tree.__dict__.get("_numbers")
+    if known is None:
+        known = {}
+        fields = [(unparse(x.target), x.value) for x in walk(tree) if isinstance(x, ast.AnnAssign) and x.value is not None]
+        args = [x.args for x in walk(tree) if isinstance(x, ast.FunctionDef)]
+        defaults = [(own.arg, each) for x in args for own, each in zip(reversed(x.args), reversed(x.defaults))]
+        for name, each in [*((name, each) for _, name, each in assigned(tree)), *fields, *defaults]:
+            known.setdefault(name.rpartition(".")[2], []).append(each)
+        tree._numbers = known  # type: ignore[attr-defined]
+    several = known.get(unparse(value).rpartition(".")[2], []) if isinstance(value, ast.Name | ast.Attribute) else []
+    plain = [x.value for x in several if isinstance(x, ast.Constant) and type(x.value) in (int, float)]
+    rest = [
+        x for x in several if not isinstance(x, ast.Constant) and unparse(x).rpartition(".")[2] != unparse(value).rpartition(".")[2]
+    ]
+    return plain[0] if len({*plain}) == 1 and not rest else None  # type: ignore[return-value]
+
+
 def reads(tree: ast.AST) -> dict[str, list[ast.Name]]:
     """Where each name is read; kept at the node, too."""
     known: dict[str, list[ast.Name]] | None = tree.__dict__.get("_reads")

@@ -18,6 +18,7 @@ class WrongAxis(Diagnosis):
 
     def look(self, visit: "Visit") -> Iterator[Finding]:
         yield from self.normed(visit)
+        yield from self.told(visit, "rows")
         turned = [step.turned for step in visit.rounds[:3]]
         if len(turned) >= 2 and all(turned):
             seen = turned[0][0]
