@@ -69,6 +69,7 @@ def test_every_diagnosis_is_planted_and_stands_on_its_page():
             "test_orders.py",
             "test_given.py",
             "test_answers.py",
+            "test_odd.py",
             "test_classroom_programs.py",
         )
     )
