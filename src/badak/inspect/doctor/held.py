@@ -147,9 +147,10 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
     numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
     dicts = [x for x in walk(tree) if isinstance(x, ast.Dict)]
     inside = [[(x.lineno, str(k.value), v) for k, v in zip(x.keys, x.values) if isinstance(k, ast.Constant)] for x in dicts]
+    own = datasets(tree)
     for several in (given, *inside):
         parts: list[tuple[str, ast.Subscript]] = []
-        for line, name, value in ((line, name, rows_given(tree, value)) for line, name, value in several):
+        for line, name, value in ((line, name, rows_given(value, own)) for line, name, value in several):
             if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name) and BY_CHANCE.search(unparse(value)):
                 continue
             if TRAIN.search(name) and not says_test(name):
@@ -168,12 +169,10 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
                         return
 
 
-def rows_given(tree: ast.Module, value: ast.expr) -> ast.expr:
+def rows_given(value: ast.expr, own: set[str]) -> ast.expr:
     """The rows that a loader, or a dataset of them, is given."""
     while (
-        isinstance(value, ast.Call)
-        and value.args
-        and (called(value).endswith(("DataLoader", "Dataset")) or called(value) in datasets(tree))
+        isinstance(value, ast.Call) and value.args and (called(value).endswith(("DataLoader", "Dataset")) or called(value) in own)
     ):
         value = value.args[0]
     return value
