@@ -23,8 +23,9 @@ class Methods:
     _version_counter: Version | None
     _whole: 'Tensor | None'
     _view_steps: tuple
-    _replay: ClassVar[Callable[..., 'Tensor']]
+    _seen_again: ClassVar[Callable[..., 'Tensor']]
     _rebased: int
+    _reshaped_at: int
     _made_at: int
     _inference: bool
     _is_badaks: ClassVar[bool]
