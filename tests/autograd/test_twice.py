@@ -154,3 +154,14 @@ def test_what_is_made_of_several_operations_goes_back_twice_where_pytorchs_does(
     assert (found[0] is None) == (found[1] is None)
     if found[0] is not None:
         np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0, 0.0], [0.0, 1.0, -1.0], [2.0, 0.0, 3.0], [0.0, 2.0, 0.0], [2.0, 3.0, 0.5]])
+@pytest.mark.parametrize("name", ["cumprod", "prod"])
+def test_second_derivatives_of_products_with_zeros(name, values):
+    found = []
+    for lib in (torch, badak):
+        x = lib.tensor([values, values[::-1]], dtype=lib.float64, requires_grad=True)
+        (dx,) = lib.autograd.grad((getattr(x, name)(1) ** 2).sum(), x, create_graph=True)
+        found.append([lib.autograd.grad(each, x, retain_graph=True)[0].tolist() for each in dx.reshape(-1)])
+    np.testing.assert_allclose(found[1], found[0], atol=1e-12)

@@ -294,6 +294,11 @@ CumSum = operation(
 
 def _cumprod_slope(dy, x, y, axis):
     one, zero = x.dtype.type(1), x.dtype.type(0)
+    if type(x) is not np.ndarray and np.any(x == 0):  # it is differentiated again, and has zeros: without any division
+        size, row = x.shape[axis], np.moveaxis(x, axis, -1)[..., None, :]
+        without = running(np.cumprod, np.where(np.eye(size, dtype=bool), one, row), -1)
+        later = np.where(np.tri(size, dtype=bool).T, np.moveaxis(dy, axis, -1)[..., None, :] * without, zero)
+        return np.moveaxis(np.add.reduce(later, axis=-1), -1, axis)
     zeros = np.cumsum(x == 0, axis=axis)  # how many zeros up to here
     first = (x == 0) & (zeros == 1)
     without = running(np.cumprod, np.where(first, one, x), axis)
