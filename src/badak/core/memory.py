@@ -193,7 +193,12 @@ def mapped(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     return np.ndarray(shape, dtype, memory)
 
 
+_trim: Any = None
+with suppress(OSError, AttributeError, TypeError):  # a system without glibc has no such function
+    _trim = ctypes.CDLL(None).malloc_trim
+
+
 def give_back() -> None:
     """Give the system what is freed and not needed soon: malloc keeps it (`kernels/numba/_memory.py`)."""
-    with suppress(OSError, AttributeError, TypeError):  # a system without glibc has no such function
-        ctypes.CDLL(None).malloc_trim(0)
+    if _trim is not None:
+        _trim(0)
