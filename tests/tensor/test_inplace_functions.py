@@ -402,3 +402,10 @@ def test_a_leaf_that_is_a_view_of_numbers_is_not_changed(change):
             with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
                 eval("x" + change)
             assert x.is_leaf and x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+def test_what_changes_a_shape_in_place_says_what_it_takes():
+    with pytest.raises(TypeError, match=r"unsqueeze_\(\): argument 'dim' must be int, not str"):
+        bk.ones(2).unsqueeze_("a")
+    with pytest.raises(TypeError, match=r"transpose_\(\): missing a required argument: 'dim1'"):
+        bk.ones(2, 2).transpose_(0)

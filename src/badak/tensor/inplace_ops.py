@@ -192,6 +192,7 @@ def swap_shape(function, name: str):
         input._watch().bump(name)
         return input
 
+    in_place.__signature__ = signature(function).replace(return_annotation=Tensor)  # type: ignore[attr-defined]
     return named(in_place, name, f"{name[:-1]}, in place.")
 
 
