@@ -240,20 +240,23 @@ def box_muller_pairs(task, z):
 # ---------------------------------------------------------------- by rejection: see reference/_rejection.py
 
 rounded(_rejection.narrow)(lambda x, single: _rejection.narrow)
-rounded(_rejection.normal)(lambda uniform, stream: _rejection.normal)
-rounded(_rejection.gamma)(lambda uniform, stream, a, single: _rejection.gamma)
-rounded(_rejection.poisson)(lambda uniform, stream, rate: _rejection.poisson)
+rounded(_rejection.normal)(lambda stream: _rejection.normal)
+rounded(_rejection.gamma)(lambda stream, a, single: _rejection.gamma)
+rounded(_rejection.poisson)(lambda stream, rate: _rejection.poisson)
 rounded(_rejection.tail)(lambda k, single: _rejection.tail)
-rounded(_rejection.few)(lambda uniform, stream, n, p, single: _rejection.few)
-rounded(_rejection.many)(lambda uniform, stream, n, p, single: _rejection.many)
-rounded(_rejection.binomial)(lambda uniform, stream, n, p, single: _rejection.binomial)
+rounded(_rejection.few)(lambda stream, n, p, single: _rejection.few)
+rounded(_rejection.many)(lambda stream, n, p, single: _rejection.many)
+rounded(_rejection.binomial)(lambda stream, n, p, single: _rejection.binomial)
 
 
-@kernel
-def _next_uniform(stream):
-    words = stream[1]
-    _draw(words, stream[0])
-    return _wide(words, 0) * 2.0**-53
+@rounded(_rejection.uniform)
+def _(stream):
+    def uniform(stream):
+        words = stream[1]
+        _draw(words, stream[0])
+        return _wide(words, 0) * 2.0**-53
+
+    return uniform
 
 
 @parallel_exact("W1 R1 R1 W1 W1 i ?", dtypes=(np.float64,))
@@ -262,11 +265,11 @@ def fill_rejection(task, out, a, b, state, spare, which, single):
     stream = state.view(np.uint32), np.empty(2, np.uint32), spare
     for i in range(len(out)):
         if which == 0:
-            out[i] = _rejection.gamma(_next_uniform, stream, a[i], single)
+            out[i] = _rejection.gamma(stream, a[i], single)
         elif which == 1:
-            out[i] = _rejection.poisson(_next_uniform, stream, a[i])
+            out[i] = _rejection.poisson(stream, a[i])
         else:
-            out[i] = _rejection.binomial(_next_uniform, stream, a[i], b[i], single)
+            out[i] = _rejection.binomial(stream, a[i], b[i], single)
 
 
 @parallel_exact("W1 R1 i f f")

@@ -5,9 +5,9 @@
                 a product of uniform numbers
     binomial    Hoermann 1993, "The generation of binomial random variates" (BTRS); below 10 by geometric waiting times
 
-`uniform` draws from the `stream`, a tuple whose last part keeps the second of two normal numbers. Everything is float64, but what
-PyTorch keeps in float32 where that is the dtype asked for: `narrow`. The float32 result of two float32 numbers, rounded from
-float64, is that of float32 arithmetic.
+`uniform` draws from the `stream`, a tuple of a generator, room for its words, and the second of two normal numbers. Everything is
+float64, but what PyTorch keeps in float32 where that is the dtype asked for: `narrow`. The float32 result of two float32 numbers,
+rounded from float64, is that of float32 arithmetic.
 """
 
 import math
@@ -18,11 +18,15 @@ TAILS = (0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.020790672
          0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287)  # fmt: skip
 
 
+def uniform(stream):
+    return (int(stream[0].randint(0, 1 << 64, dtype=np.uint64)) & ((1 << 53) - 1)) * 2.0**-53
+
+
 def narrow(x, single):
     return float(np.float32(x)) if single else x
 
 
-def normal(uniform, stream):
+def normal(stream):
     """Box and Muller's pair, of which the second is kept."""
     spare = stream[2]
     if spare[0] != 0:
@@ -34,7 +38,7 @@ def normal(uniform, stream):
     return radius * math.cos(theta)
 
 
-def gamma(uniform, stream, a, single):
+def gamma(stream, a, single):
     scale = 1.0
     if a < 1:
         if a == 0:
@@ -44,10 +48,10 @@ def gamma(uniform, stream, a, single):
     d = narrow(a - narrow(1.0 / 3.0, True), single)
     c = 1 / math.sqrt(9 * d)
     while True:
-        x = normal(uniform, stream)
+        x = normal(stream)
         y = 1 + c * x
         while y <= 0:
-            x = normal(uniform, stream)
+            x = normal(stream)
             y = 1 + c * x
         v = y * y * y
         u = 1 - uniform(stream)
@@ -58,7 +62,7 @@ def gamma(uniform, stream, a, single):
             return scale * d * v
 
 
-def poisson(uniform, stream, rate):
+def poisson(stream, rate):
     if rate == 0:
         return 0.0
     if rate < 10:
@@ -92,7 +96,7 @@ def tail(k, single):
     return narrow((1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1), single)
 
 
-def few(uniform, stream, n, p, single):
+def few(stream, n, p, single):
     """Successes by the waiting times between them, for n p < 10."""
     log_rest = narrow(math.log1p(-p), single)
     waited, count = 0.0, 0.0
@@ -104,7 +108,7 @@ def few(uniform, stream, n, p, single):
         count += 1
 
 
-def many(uniform, stream, n, p, single):
+def many(stream, n, p, single):
     """Successes by transformed rejection, for n p >= 10."""
     rest = narrow(1 - p, single)
     deviation = narrow(math.sqrt(narrow(narrow(n * p, single) * rest, single)), single)
@@ -135,11 +139,11 @@ def many(uniform, stream, n, p, single):
             return k
 
 
-def binomial(uniform, stream, n, p, single):
+def binomial(stream, n, p, single):
     if n <= 0 or p <= 0:
         return 0.0
     if p >= 1:
         return n
     q = p if p <= 0.5 else narrow(1 - p, single)
-    found = many(uniform, stream, n, q, single) if narrow(n * q, single) >= 10 else few(uniform, stream, n, q, single)
+    found = many(stream, n, q, single) if narrow(n * q, single) >= 10 else few(stream, n, q, single)
     return found if p <= 0.5 else n - found

@@ -98,17 +98,13 @@ def random_rejection(state: Array, n: int, name: str, spare: Array, a: Array, b:
     out, stream = np.empty(n), (twister, None, spare)
     for i, (x, y) in enumerate(zip(a.tolist(), b.tolist())):
         if name == "gamma":
-            out[i] = gamma(_next_uniform, stream, x, single)
+            out[i] = gamma(stream, x, single)
         elif name == "poisson":
-            out[i] = poisson(_next_uniform, stream, x)
+            out[i] = poisson(stream, x)
         else:
-            out[i] = binomial(_next_uniform, stream, x, y, single)
+            out[i] = binomial(stream, x, y, single)
     _, state[:_KEY], state[_KEY], _, _ = twister.get_state()
     return out
-
-
-def _next_uniform(stream: Any) -> float:
-    return (int(stream[0].randint(0, 1 << 64, dtype=np.uint64)) & ((1 << 53) - 1)) * 2.0**-53
 
 
 def random_permutation(state: Array, n: int) -> Array:
