@@ -37,6 +37,29 @@ def test_every_way_to_wait_gives_up(how, check, guarded):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("slow", [0, 1])
+def test_no_rank_is_killed_at_its_end_where_one_has_given_up_waiting(tmp_path, slow):
+    """MPI cannot end properly then, and its starter must not take that for a crash."""
+    program = tmp_path / "tardy.py"
+    program.write_text(
+        "import atexit, sys, time\n"
+        "mine = []\n"
+        "atexit.register(lambda: mine and (time.sleep(1.5), print('all done', flush=True)))\n"  # the very last
+        "import badak, badak.distributed as dist\n"
+        "from datetime import timedelta\n"
+        "dist.init_process_group('mpi', timeout=timedelta(seconds=5))\n"
+        f"mine += [1] * (dist.get_rank() == {slow})\n"
+        "if dist.get_rank() == 0:\n"
+        "    try:\n"
+        "        dist.irecv(badak.zeros(3), 1).wait(timedelta(seconds=0.2))\n"
+        "    except RuntimeError:\n"
+        "        pass\n"
+    )
+    done = mpirun(2, program)
+    assert (done.code, done.out) == (0, "all done\n"), done.err
+
+
+@pytest.mark.slow
 def test_what_an_ended_rank_has_sent_still_counts(tmp_path):
     program = tmp_path / "post.py"
     program.write_text(

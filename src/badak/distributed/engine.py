@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -107,6 +108,8 @@ class Engine:
             self._wait_for_the_others()
             if not self.left and not self.others_left:
                 self.MPI.Finalize()
+            else:
+                _tell_mpiexec()
 
     def _wait_for_the_others(self) -> None:
         """MPI's end waits for all ranks, and holds Python still: to a guard that would look like a rank that hangs.
@@ -146,6 +149,14 @@ class Engine:
             return self.MPI.Request.Testall(requests)
         except self.MPI.Exception as error:
             raise DistBackendError(tr("MPI reports: {}", error.Get_error_string()), "see what the other ranks say") from error
+
+
+def _tell_mpiexec() -> None:
+    """What MPI's end would tell MPICH's starter: it kills the ranks that are still at their own end where one has left without it."""
+    if "HYDI_CONTROL_FD" in os.environ and "PMI_FD" in os.environ:
+        with suppress(OSError):
+            os.write(int(os.environ["PMI_FD"]), b"cmd=finalize\n")
+            os.read(int(os.environ["PMI_FD"]), 100)  # it has heard it
 
 
 def load_mpi(seconds: float = HALF_AN_HOUR) -> None:
