@@ -183,6 +183,7 @@ def test_who_says_something_else_is_sent_away(listener, call, sent):
     assert is_closed(call(TOKEN.encode() + HELLO))  # the number is taken
 
 
+@pytest.mark.slow
 def test_many_who_say_nothing_cost_little_and_keep_nobody_away(listener, call):
     threads = threading.active_count()
     idle = [call() for _ in range(4 * STRANGERS)]

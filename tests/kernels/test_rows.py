@@ -64,6 +64,7 @@ def test_rows_of_every_length_are_plains(dtype, length):
         assert_close(found, expected[name], scale=4.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [(1 << 16) + 1, (1 << 20) + 17])
 def test_long_rows_lose_no_digits(length):
     x = normal(1, 2, length, dtype=np.float32) + np.float32(3)

@@ -40,6 +40,7 @@ def test_convolutions(axes, dtype):
             np.testing.assert_allclose(ours, plain, **close, err_msg=f"{name} {at} {groups} {x.shape} {w.shape}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_windows_bit_for_bit(axes):
     """Cut out, put back, the largest of each and its place, among infinities, equals and NaN."""

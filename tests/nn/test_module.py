@@ -603,6 +603,7 @@ def test_a_module_is_not_copied_by_to():
             lib.nn.Linear(2, 2).to("cpu", copy=True)
 
 
+@pytest.mark.slow
 def test_a_module_says_whether_it_is_compiled_under_pytorchs_name():
     for lib in (badak, torch):
         module = lib.nn.Linear(2, 2)

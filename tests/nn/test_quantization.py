@@ -217,6 +217,7 @@ def test_embeddings_of_transformers_are_in_blocks_where_the_head_is_linear(tmp_p
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read as Linux tells it")
 def test_the_memory_of_the_whole_weights_goes_back():
     """malloc would keep it: a process would take as much as before."""

@@ -146,6 +146,7 @@ def test_a_body_that_is_too_large_or_too_slow(server, monkeypatch):
     assert goes_on(server)
 
 
+@pytest.mark.slow
 def test_headers_that_do_not_come_end_the_connection(server, monkeypatch):
     monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.2)
     for data in (b"", b"GET / HT", b"GET /health HTTP/1.1\r\nhost: localhost\r\n"):
