@@ -43,6 +43,14 @@ def pytest_ignore_collect(collection_path, config):
     return True if test and not named(config) and tiers.left_out(collection_path) else None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, name, obj):
+    """Of a test that is not in this tier no cases are made."""
+    return (
+        [] if name.startswith(("test", "Test")) and callable(obj) and not named(collector.config) and tiers.too_late(obj) else None
+    )
+
+
 @pytest.hookimpl(tryfirst=True)  # what -k and -m leave out is left out of the tier's
 def pytest_collection_modifyitems(config, items):
     if not named(config):

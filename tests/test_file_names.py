@@ -9,6 +9,8 @@ import pytest
 
 from tests.sources import PACKAGE
 
+pytestmark = pytest.mark.slow
+
 ROOT = PACKAGE.parent.parent
 EXAMPLES = {"train.py", "TRAIN.py", "prog.py", "program.py", "test.py", "file.py"}
 NAMED = re.compile(r"(?<![\w/.<{*-])((?:[\w-]+/)*[\w-]+\.(?:py|md))\b(?![/\w*])")
@@ -20,7 +22,6 @@ def there(name: str, near: Path) -> bool:
     return any((folder / name).is_file() for folder in folders)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("room", sorted(path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"))
 def test_files_named_in_the_source_are_there(room):
     files = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / room]

@@ -6,6 +6,7 @@ things of a kind asks `thinned` and `draws` how many.
 A test that is named (`pytest FILE::TEST`) runs in every tier.
 """
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -50,6 +51,16 @@ def fresh() -> None:
     torch.distributions.Distribution.set_default_validate_args(True)  # PyTorch's compiler, once imported, turns them off
 
 
+@contextlib.contextmanager
+def naming(case):
+    """An error in the block names the case of a test that goes over many."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"with {case}")
+        raise
+
+
 def looped(**choices):
     """A decorator: the test runs for every combination of these values within one case; an error names those it came with."""
 
@@ -59,13 +70,8 @@ def looped(**choices):
             for values in itertools.product(*choices.values()):
                 case = dict(zip(choices, values))
                 fresh()
-                try:
+                with naming(", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in case.items())):
                     test(*args, **kwargs, **case)
-                except Exception as error:
-                    error.add_note(
-                        "with " + ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in case.items())
-                    )
-                    raise
 
         asked = inspect.signature(test)
         run.__signature__ = asked.replace(parameters=[p for name, p in asked.parameters.items() if name not in choices])
@@ -76,8 +82,13 @@ def looped(**choices):
 
 def left_out(path) -> bool:
     """Whether no test of this file is in the chosen tier: its `pytestmark` says so, and it need not be imported."""
-    marked = re.search(r"^pytestmark = pytest\.mark\.(\w+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return marked is not None and _tier([marked[1]]) > TIERS.index(chosen)
+    marked = re.search(r"^pytestmark = .*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return marked is not None and _tier(re.findall(r"pytest\.mark\.(\w+)", marked[0])) > TIERS.index(chosen)
+
+
+def too_late(test) -> bool:
+    """Whether a function or class of tests is marked for a later tier than the chosen one: its cases need not be made."""
+    return _tier(mark.name for mark in getattr(test, "pytestmark", [])) > TIERS.index(chosen)
 
 
 def split(items: list) -> tuple[list, list]:

@@ -12,6 +12,8 @@ import badak
 from tests.io.mutations.folders import writers
 from tests.io.mutations.runs import unpacked
 
+pytestmark = pytest.mark.slow
+
 SMALL = ["--steps", "1", "--d-model", "8", "--heads", "1", "--layers", "1"]
 COMMANDS = {
     "help": ["--help"],
@@ -77,7 +79,6 @@ def run(words, folder, safe=True):
 
 
 @pytest.mark.thin(2)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, safe", [*((name, True) for name in COMMANDS), *((name, False) for name in ("help", "tokenize"))]
 )  # the command, and `python -m badak`
@@ -93,7 +94,6 @@ def test_no_module_beside_is_imported(name, safe, beside):
         assert (beside / "download" / "r" / "curves.png").is_file()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("safe", [True, False])
 def test_a_program_still_finds_what_lies_beside_itself(safe, tmp_path):
     """As under python: a script's own folder is looked into first, and with -m the current one."""

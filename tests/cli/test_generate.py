@@ -4,6 +4,8 @@ import pytest
 
 from badak.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
@@ -16,7 +18,6 @@ def run(tmp_path, monkeypatch, capsys):
     return "r"
 
 
-@pytest.mark.slow
 def test_the_prompt_may_stand_alone(run, capsys):
     assert main(["generate", run, "to be", "--max-new-tokens", "4"]) == 0
     alone = capsys.readouterr().out
@@ -26,7 +27,6 @@ def test_the_prompt_may_stand_alone(run, capsys):
     assert capsys.readouterr().err == "error: the prompt is given twice\nfix: badak generate RUN 'a text'\n"
 
 
-@pytest.mark.slow
 def test_what_is_said_before_the_first_token_stands_before_the_text(run, capsys, monkeypatch):
     def pieces(*given):
         yield "to be"
@@ -38,7 +38,6 @@ def test_what_is_said_before_the_first_token_stands_before_the_text(run, capsys,
     assert capsys.readouterr().out == "compiling\nto be or not\n"
 
 
-@pytest.mark.slow
 def test_reasons_name_each_token_and_where_the_model_looked(run, capsys):
     assert main(["generate", run, "to", "--explain", "--max-new-tokens", "3", "--top-k", "5", "--seed", "4"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
@@ -51,7 +50,6 @@ def test_reasons_name_each_token_and_where_the_model_looked(run, capsys):
     assert capsys.readouterr().err == "error: --explain follows one text, --num-beams several\nfix: one of the two\n"
 
 
-@pytest.mark.slow
 def test_a_text_ends_before_what_is_to_stop_it(run, capsys):
     assert main(["generate", run, "to", "--max-new-tokens", "30", "--temperature", "3"]) == 0
     whole = capsys.readouterr().out.rstrip("\n")
@@ -60,7 +58,6 @@ def test_a_text_ends_before_what_is_to_stop_it(run, capsys):
     assert capsys.readouterr().out.rstrip("\n") == "to" + whole[2:].split(letter)[0]
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("always")
 def test_a_loop_is_said(run, capsys):
     assert main(["generate", run, "to", "--max-new-tokens", "60", "--temperature", "0"]) == 0

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SHOW = """
 import sys
 from badak.core.errors import BadakError
@@ -45,14 +47,12 @@ def shown(python, program):
     return show
 
 
-@pytest.mark.slow
 def test_it_is_the_first_module_with_parameters_outside_of_constructors(shown):
     text = MODEL + "print('before', *sys.argv[1:])\nx = nn.Flatten(0, 0)(torch.ones(4, 1, 5, 5))\nNet()(x, scale=2)\nprint('after')"
     assert shown(text, "--lr", "1") == (["Net [(4, 1, 5, 5)] ['scale']"], "before --lr 1\n")
 
 
 @pytest.mark.thin(3)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "ending, said",
     [
@@ -69,7 +69,6 @@ def test_a_program_without_one_is_two_lines(ending, said, shown):
     assert fix == "fix: badak run program.py shows what it does"
 
 
-@pytest.mark.slow
 def test_a_file_that_is_not_there(python):
     done = python("-c", SHOW, "nowhere.py")
     assert done.out.startswith("badak run: nowhere.py: No such file or directory\nfix: ")

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 THEIRS = """
 import importlib, inspect, json, sys, types, warnings
 warnings.simplefilter("ignore")
@@ -66,7 +68,6 @@ OTHERWISE = {  # name: why it is another kind of thing here
 OWN = ("torch.fx.", "torch.jit.annotations.")  # what a tracer and a compiler look at, with nothing behind it
 
 
-@pytest.mark.slow
 def test_a_name_is_called_here_as_it_is_called_in_pytorch(python, tmp_path):
     theirs = subprocess.run([sys.executable, "-c", THEIRS], capture_output=True, text=True, check=True)  # the real torch
     page = tmp_path / "theirs.json"
@@ -77,7 +78,6 @@ def test_a_name_is_called_here_as_it_is_called_in_pytorch(python, tmp_path):
         assert not {name: kinds for name, kinds in other.items() if name not in OTHERWISE and not name.startswith(OWN)}
 
 
-@pytest.mark.slow
 def test_importing_a_module_does_not_hide_the_function_of_its_name(python):
     code = """
 import badak.as_torch

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -12,7 +14,6 @@ def rows(text: str) -> dict[str, list[str]]:
     return {line.split(" | ")[0]: line.split(" | ")[1:] for line in text.splitlines()}
 
 
-@pytest.mark.slow
 def test_every_error_is_one_that_an_except_written_for_pytorch_catches(badak_run):
     theirs = rows((HERE / "expected" / "mistakes.txt").read_text(encoding="utf-8"))
     ours = rows(badak_run(HERE / "mistakes.py").out)

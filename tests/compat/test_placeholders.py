@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LIBRARY = """
 import contextlib
 from dataclasses import dataclass
@@ -78,14 +80,12 @@ torch.nn.Container: badak does not have it fix:
 """  # noqa: W291
 
 
-@pytest.mark.slow
 def test_an_imported_library_stops_at_no_missing_name(python, program):
     program(PROGRAM.rpartition("\n")[0].rpartition("\n")[0], "library.py")
     done = python("-m", "badak", "run", program("import library\n"))
     assert done.out == ANSWERS, done.err
 
 
-@pytest.mark.slow
 def test_a_program_defines_with_missing_names_and_stops_where_it_uses_one(python, program):
     text = PROGRAM.replace("REGISTERED = torch.distributed.rpc.register(3)\n", "")
     text = text.replace("if torch.distributed.rpc.is_there():\n    raise RuntimeError\n", "")
@@ -95,7 +95,6 @@ def test_a_program_defines_with_missing_names_and_stops_where_it_uses_one(python
     assert done.err.rstrip().endswith("torch.lobpcg: badak does not have it\nfix: linalg.eigh")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["profiler", "futures", "types", "nn.parallel", "utils.hooks", "distributed"])
 def test_a_file_that_stands_for_a_module_of_pytorch_answers_for_what_it_has_not(python, program, name):
     text = f"import torch.{name} as there\ntry:\n    print(there._no_such_name_of_pytorch)\nexcept AttributeError as error:\n"
@@ -125,7 +124,6 @@ for use in uses():
 """
 
 
-@pytest.mark.slow
 def test_a_function_may_ask_whether_something_is_of_a_class_that_is_missing(python, program):
     done = python("-m", "badak", "run", program(QUESTIONS))
     assert done.out == "[False, True, False, False, False]\n" + 4 * "an error\n", done.err

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.py"))
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -20,7 +22,6 @@ def assert_same(printed: str, expected: str, tolerance: float = 2e-4) -> None:
     assert not wrong
 
 
-@pytest.mark.slow
 @pytest.mark.thin(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_prints_what_it_prints_with_pytorch(name, badak_run):
@@ -30,7 +31,6 @@ def test_a_program_prints_what_it_prints_with_pytorch(name, badak_run):
 
 
 @pytest.mark.thin(2)
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_recorded_is_what_pytorch_prints(name):
     command = [sys.executable, "-W", "ignore", HERE / "programs" / f"{name}.py"]
@@ -39,7 +39,6 @@ def test_what_is_recorded_is_what_pytorch_prints(name):
 
 
 @pytest.mark.thin(4)
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_check_finds_all_they_use(name, badak_run):
     done = badak_run("--check", HERE / "programs" / f"{name}.py")

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 import torch
@@ -18,7 +20,6 @@ print(drawn)
 """
 
 
-@pytest.mark.slow
 def test_loaded_modules_have_pytorchs_names_too(tmp_path, badak_run):
     (tmp_path / "look.py").write_text(PROGRAM)
     done = badak_run(tmp_path / "look.py")
@@ -28,7 +29,6 @@ def test_loaded_modules_have_pytorchs_names_too(tmp_path, badak_run):
     assert drawn == "[(12, 4)]"
 
 
-@pytest.mark.slow
 def test_types_are_named_as_pytorchs(tmp_path, badak_run):
     (tmp_path / "names.py").write_text(
         "import pickle, torch\nx = torch.ones(2)\nprint(type(x), type(x.shape), type(x.dtype), type(x.device))\n"
@@ -51,7 +51,6 @@ for name in ("torch.nn.Linear", "torch.nn.modules.activation.Tanh", "torch.nn.fu
 """
 
 
-@pytest.mark.slow
 def test_a_class_or_a_function_is_no_module(tmp_path, badak_run):
     (tmp_path / "look.py").write_text(NO_MODULES)
     done = badak_run(tmp_path / "look.py")

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import importlib.metadata
 import importlib.util
@@ -14,7 +16,6 @@ except importlib.metadata.PackageNotFoundError:
 """
 
 
-@pytest.mark.slow
 def test_the_version_of_torch_is_badaks(tmp_path, badak_run):
     (tmp_path / "ask.py").write_text(PROGRAM)
     done = badak_run(tmp_path / "ask.py")

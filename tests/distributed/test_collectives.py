@@ -11,8 +11,9 @@ import pytest
 from tests.distributed.planting import goes_well, plan
 from tests.distributed.ranks import PROGRAMS, SRC, launch, mpirun, torch_ranks
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_random_collectives_give_the_bits_of_torch_over_gloo(tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):
@@ -30,7 +31,6 @@ def test_random_collectives_give_the_bits_of_torch_over_gloo(tmp_path):
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_random_collectives_on_random_groups_give_what_numpy_gives(ranks):
     done = launch(ranks, PROGRAMS / "against_numpy.py", 150, ranks)
@@ -38,7 +38,6 @@ def test_random_collectives_on_random_groups_give_what_numpy_gives(ranks):
     assert sorted(done.out.splitlines()) == [f"rank {r}: 150 as NumPy has them" for r in range(ranks)]
 
 
-@pytest.mark.slow
 def test_ranks_need_not_agree_beforehand():
     done = launch(2, PROGRAMS / "against_numpy.py", 60, 5, BADAK_DIST_CHECK="0")
     assert done.code == 0, done.err
@@ -87,7 +86,6 @@ EACH = {  # (case, rank): what that one is told
 }
 
 
-@pytest.mark.slow
 def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
     done = mpirun(2, "-m", "badak", "run", PROGRAMS / "wrong_use.py")
     said = {}
@@ -107,7 +105,6 @@ def test_wrong_use_is_named_on_every_rank_and_nothing_hangs():
 
 
 @pytest.mark.thin(2)
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 @pytest.mark.parametrize("how", [(), ("apart",), ("refused",)], ids=["one machine", "several", "no memory"])
 def test_long_rows_go_in_pieces_and_give_what_numpy_gives(how, ranks):
@@ -115,14 +112,12 @@ def test_long_rows_go_in_pieces_and_give_what_numpy_gives(how, ranks):
     assert done.code == 0, done.err
 
 
-@pytest.mark.slow
 def test_many_groups_and_worlds_sum_long_rows():
     done = launch(2, PROGRAMS / "many_groups.py")
     assert done.code == 0, done.err
     assert sorted(done.out.splitlines()) == [f"rank {rank}: 26 sums are right, 4 worlds share memory" for rank in range(2)]
 
 
-@pytest.mark.slow
 def test_planted_mistakes_are_named_and_nothing_hangs():
     ranks, count = 3, 9
     done = launch(ranks, PROGRAMS / "planted.py", 20, count, PYTHONPATH=f"{SRC}{os.pathsep}{SRC.parent}")
@@ -142,7 +137,6 @@ def test_planted_mistakes_are_named_and_nothing_hangs():
     assert wrong >= count // 2
 
 
-@pytest.mark.slow
 def test_gradients_go_through_collectives_as_in_torch(tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
     for folder in (ours, theirs):

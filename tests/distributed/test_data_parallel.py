@@ -7,6 +7,8 @@ import pytest
 
 from tests.distributed.ranks import PROGRAMS, launch, torch_ranks
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
@@ -17,7 +19,6 @@ def theirs(tmp_path_factory):
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "by",
     [(), (PROGRAMS / "in_pieces.py",), (PROGRAMS / "in_pieces.py", "apart")],
@@ -40,7 +41,6 @@ def test_trainings_are_those_of_torch_over_gloo(by, theirs, tmp_path):
             assert value.tobytes() == results[0][1][case][name].tobytes(), f"{case}: {name} differs between ranks"
 
 
-@pytest.mark.slow
 def test_means_are_right_in_each_kind_of_backward_and_when_compiled():
     done = launch(2, PROGRAMS / "ddp_ours.py")
     assert done.code == 0, done.err
@@ -51,7 +51,6 @@ def test_means_are_right_in_each_kind_of_backward_and_when_compiled():
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_sync_batch_norm_is_batch_norm_of_the_whole_batch(ranks):
     done = launch(ranks, PROGRAMS / "sync_batch_norm.py")

@@ -12,6 +12,8 @@ import torch
 from tests.distributed.ranks import LIMIT, PROGRAMS, _run, environment, launch
 from tests.inspect.audit.clients import MIRROR, why_absent
 
+pytestmark = pytest.mark.slow
+
 TUTORIAL = PROGRAMS / "tutorial.py"
 TINY = (
     "--dtype=float32 --compile=False --eval_iters=1 --eval_interval=3 --log_interval=1 --block_size=16 --batch_size=2 --n_layer=1 "
@@ -20,7 +22,6 @@ TINY = (
 ).split()
 
 
-@pytest.mark.slow
 def test_spawned_processes_train_to_the_weights_of_torch(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     for folder in (ours, theirs):
@@ -33,7 +34,6 @@ def test_spawned_processes_train_to_the_weights_of_torch(tmp_path):
         torch.testing.assert_close(mine[name], value, rtol=0, atol=1e-6)
 
 
-@pytest.mark.slow
 def test_a_spawned_process_that_fails_ends_the_program(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL), "fails"], tmp_path)
     assert done.code == 1 and done.out == ""
@@ -42,14 +42,12 @@ def test_a_spawned_process_that_fails_ends_the_program(tmp_path):
     assert done.err.endswith("ValueError: no such epoch\n\nfix: fix what is said above\n")
 
 
-@pytest.mark.slow
 def test_spawned_processes_inherit_queues_and_need_not_be_waited_for(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL.with_name("inherited.py"))], tmp_path)
     said = ["begun", False, [True, True], 2, [3.0, 3.0], [3.0, 3.0], [0, 0], 1, True, True, 1, 3]  # as PyTorch's prints
     assert done.out == f"{said}\n", done.err
 
 
-@pytest.mark.slow
 def test_torchrun_names_its_stand_in(tmp_path):
     done = _run([sys.executable, "-m", "badak", "run", "-m", "torch.distributed.run", "--nproc_per_node=2", "x.py"], tmp_path)
     assert done.code == 2
@@ -63,7 +61,6 @@ def clone(name: str, to) -> None:
     shutil.copytree(f"{MIRROR}/{name}", to, ignore=shutil.ignore_patterns(".git", "assets"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_nanogpt_trains_on_several_ranks(ranks, tmp_path):
     place = tmp_path / "nanoGPT"
@@ -82,7 +79,6 @@ def test_nanogpt_trains_on_several_ranks(ranks, tmp_path):
     assert "saving checkpoint to out" in done.out and (place / "out" / "ckpt.pt").exists()
 
 
-@pytest.mark.slow
 def test_pytorchs_tutorial_goes_on_from_its_snapshot(tmp_path):
     place = tmp_path / "series"
     clone("pytorch+examples/distributed/ddp-tutorial-series", place)

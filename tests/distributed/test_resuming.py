@@ -11,6 +11,8 @@ from badak.io.checkpoint import read_step
 from tests.distributed.ranks import PROGRAMS, launch
 from tests.distributed.small import arguments, state
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def half(text, tmp_path_factory):
@@ -28,7 +30,6 @@ def go_on(ranks: int, half: Path, run: Path):
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_what_two_ranks_saved_any_number_goes_on_with(ranks, half, alone, tmp_path):
     done = go_on(ranks, half, tmp_path / "run")
@@ -36,7 +37,6 @@ def test_what_two_ranks_saved_any_number_goes_on_with(ranks, half, alone, tmp_pa
     assert state(tmp_path / "run") == alone
 
 
-@pytest.mark.slow
 def test_what_two_ranks_saved_three_go_on_with_in_another_order(half, tmp_path):
     done = go_on(3, half, tmp_path / "three")
     assert done.code == 0, done.err
@@ -49,7 +49,6 @@ def test_what_two_ranks_saved_three_go_on_with_in_another_order(half, tmp_path):
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("when, step", [("write", 2), ("rename", 4)])
 def test_a_rank_killed_while_it_saves_leaves_one_whole_state(when, step, text, alone, tmp_path):
     run = tmp_path / "run"
@@ -61,7 +60,6 @@ def test_a_rank_killed_while_it_saves_leaves_one_whole_state(when, step, text, a
     assert not [path.name for path in run.iterdir() if path.suffix in (".new", ".partial")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "ranks, name, spoil, said",
     [

@@ -7,6 +7,8 @@ import pytest
 
 from tests.distributed.ranks import PROGRAMS, launch, torch_ranks
 
+pytestmark = pytest.mark.slow
+
 
 def results(folder, ranks):
     """What each rank wrote."""
@@ -14,7 +16,6 @@ def results(folder, ranks):
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks, kernels", [(2, "reference"), (3, "numba")])
 def test_trainings_have_the_bits_without_ranks_and_the_values_of_torch(ranks, kernels, tmp_path):
     ours, theirs = tmp_path / "badak", tmp_path / "torch"
@@ -78,7 +79,6 @@ SAID = {  # what both ranks are told
 }
 
 
-@pytest.mark.slow
 def test_wrong_use_is_named_on_every_rank():
     done = launch(2, PROGRAMS / "zero_wrong.py")
     assert done.code == 0, done.err

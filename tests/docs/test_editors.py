@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).with_name("user_program.py")
 
@@ -20,18 +22,15 @@ def run(*command: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_the_program_runs():
     assert run(sys.executable, str(PROGRAM), folder=ROOT, PYTHONPATH=str(ROOT / "src")) == "True badak.Size([1, 20]) 2848\n"
 
 
-@pytest.mark.slow
 def test_mypy_is_content(tmp_path):
     options = ("--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}")
     run(sys.executable, "-m", "mypy", *options, str(PROGRAM), folder=tmp_path, MYPYPATH=str(ROOT / "src"))
 
 
-@pytest.mark.slow
 def test_pyright_is_content(tmp_path):
     pytest.importorskip("pyright", reason="pip install pyright[nodejs]")
     (tmp_path / "program.py").write_text(PROGRAM.read_text(encoding="utf-8"), encoding="utf-8")
@@ -40,7 +39,6 @@ def test_pyright_is_content(tmp_path):
     assert "0 errors" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("line, name, argument", [("badak.ones(2).softma", "softmax", "dim"), ("F.layer_n", "layer_norm", "eps"),
                                                   ("nn.Multihead", "MultiheadAttention", "embed_dim")])  # fmt: skip
 def test_names_complete_in_jedi(line, name, argument):

@@ -11,6 +11,8 @@ from badak.data.padding import pad
 from badak.generation import GenerationConfig, generate
 from tests.tiers import draws
 
+pytestmark = pytest.mark.slow
+
 V, CONTEXT = 131, 480  # more keys than a product sums in one piece
 ROOM = CONTEXT + 100  # of a context, for what stands before a text
 ALL = "all bfloat16"  # every number of the model, multiplied by the best way of this CPU, or by one that is named behind it
@@ -76,7 +78,6 @@ def read(random, model, ids, starts, cached, cut):
 
 
 @pytest.mark.thin(9)
-@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["gpt", "llama", "window"])
 def test_logits_are_those_of_the_request_alone(kind, weights, threads):
@@ -104,7 +105,6 @@ def test_logits_are_those_of_the_request_alone(kind, weights, threads):
 
 
 @pytest.mark.thin(3)
-@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("kind", ["gpt", "llama"])
 def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weights, threads):
@@ -122,7 +122,6 @@ def test_texts_are_those_that_each_prompt_gives_alone_also_compiled(kind, weight
 
 
 @pytest.mark.thin(3)
-@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):
     random = np.random.default_rng(3)
@@ -145,7 +144,6 @@ def test_a_translator_decodes_the_same_bits_in_any_company(weights, threads):
             assert [bits(row) for row in logits] == [alone[i] for i in chosen]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("inputs", [32, 40, 80, 320])
 def test_few_rows_times_bfloat16_have_the_bits_of_many(inputs):
     """In float32, where no rounding to bfloat16 hides the last bit; inputs that fill a tile, and that do not."""

@@ -10,12 +10,13 @@ from badak.data.tokenizer import Tokenizer
 from badak.generation import GenerationConfig
 from badak.generation.text import generate_text
 
+pytestmark = pytest.mark.slow
+
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 TEXTS = ["ab ba abba cab", "바닥까지 내려가자", "one. two. three!"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_an_answer_ends_before_the_text_that_stops_transformers(seed, tmp_path):
     tokenizer = Tokenizer.train_bpe(TEXTS * 4, 300)

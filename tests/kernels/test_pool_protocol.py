@@ -30,7 +30,7 @@ fast_kernels()
 
 from badak.kernels.numba.threadpool import pool as teams  # noqa: E402
 
-pytestmark = pytest.mark.slow  # left to make test
+pytestmark = pytest.mark.slow
 
 WORDS = ["_BUSY", "_OPEN", "_INSIDE", "_SLEEPING", "_WAITING", "_QUIT", "_WORKER", "_RECORD", "_JOB", "_DONE"]
 STEPS = {"_post": "post", "_wait": "wait", "swap_if": "atomic_swap", "relaxed_swap": "relaxed_swap"} | {
@@ -347,7 +347,6 @@ def test_one_member_and_one_caller(threads):
     assert Checker(SOURCE, threads=threads, jobs=2).run() > 10_000
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sizes", few([{"jobs": 3, "parts": 1}, {"callers": 2, "parts": 1}], 1), ids=str)
 def test_every_order_ends_well(sizes):
     assert Checker(SOURCE, **sizes).run() > 10_000

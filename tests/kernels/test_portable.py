@@ -14,6 +14,8 @@ import pytest
 pytest.importorskip("numba", reason="BADAK_PORTABLE is about compiled kernels")
 from tests.samples import rows
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent.parent / "docs" / "how-to" / "same-bits.md"
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -58,7 +60,6 @@ def test_every_operation_has_the_same_bits_with_the_oldest_instructions(tmp_path
         assert [pair for pair in zip(found["all"], found[name], strict=True) if pair[0] != pair[1]] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cpu", ["", pytest.param("sse2", marks=pytest.mark.nightly)])
 def test_the_training_run_of_the_page_has_the_published_bits(tmp_path, cpu):
     page = PAGE.read_text(encoding="utf-8")
@@ -69,7 +70,6 @@ def test_the_training_run_of_the_page_has_the_published_bits(tmp_path, cpu):
     assert done.stdout == printed, done.stderr[-2000:]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "variables", "said"),
     [

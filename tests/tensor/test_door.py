@@ -7,6 +7,8 @@ import pytest
 from tests import sources
 from tests.sources import PACKAGE
 
+pytestmark = pytest.mark.slow
+
 WITHIN = {  # called by functions with a decorator of events only, or where nobody may watch
     ("tensor/getset.py", "_replace"): "the write of _assign, which has a decorator",
     ("tensor/history.py", "_take_gradient"): "what events do with a gradient where nobody watches",
@@ -65,7 +67,6 @@ def found() -> dict:
     return places
 
 
-@pytest.mark.slow
 def test_every_write_to_a_tensors_memory_is_behind_the_door():
     places = found()
     assert len(places) >= 5, "the search finds nothing"

@@ -11,7 +11,7 @@ from badak.core.errors import NoDataError
 from badak.core.public_api import public
 from badak.tensor import meta
 
-pytestmark = pytest.mark.slow  # left to make test
+pytestmark = pytest.mark.slow
 
 # Sizes that depend on values, and values that go to Python: these have no answer without data.
 REFUSED = {

@@ -9,6 +9,8 @@ import pytest
 
 from badak.training.run import Run
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "training.md"
 
 
@@ -24,7 +26,6 @@ def run(source):
     return said.getvalue()
 
 
-@pytest.mark.slow
 def test_the_program_learns_stops_and_goes_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Run, "draw", lambda run, log: None)

@@ -11,6 +11,8 @@ from badak import nn
 from badak.nn import functional as F
 from badak.training import fit
 
+pytestmark = pytest.mark.slow
+
 
 class Weighted:
     """A loss with a weight that something else raises. Each form keeps it in another place."""
@@ -62,7 +64,6 @@ def trained(net, loss, callback, compiled):
     return {name: p.tolist() for name, p in net.state_dict().items()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("often", [False, True], ids=["once", "each step"])
 @pytest.mark.parametrize("form", ["attribute", "dict", "list", "property", "object", "polynomial"])
 def test_a_weight_that_a_callback_raises_arrives(form, often):
@@ -75,7 +76,6 @@ def test_a_weight_that_a_callback_raises_arrives(form, often):
     assert outcomes[0] == outcomes[1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["random", "numpy", "flag", "stack", "log"])
 def test_a_model_that_python_decides_in_trains_the_same(how):
     outcomes = []

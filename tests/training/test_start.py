@@ -16,6 +16,8 @@ from badak.training.loop import train
 from badak.training.memory import learned_of, saved_of, weights_of
 from badak.training.presets import PRESETS, change
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The floor, from the bottom up: every layer stands on the one below it.\n" * 40
 SIZES = {
     "gpt2": lambda V: GPT(GPTConfig(vocab_size=V, context=32, d_model=16, heads=2, layers=3, dropout=0.1)),
@@ -60,7 +62,6 @@ def answers(model):
     return model.eval()(badak.arange(8)[None]).detach().numpy()
 
 
-@pytest.mark.slow
 def test_it_begins_with_the_weights_and_the_tokens_of_the_folder(folder):
     experiment = build(setup_from(folder))
     base = from_pretrained(folder)
@@ -70,7 +71,6 @@ def test_it_begins_with_the_weights_and_the_tokens_of_the_folder(folder):
     assert next(iter(experiment.loader))[0].shape == (2, 8)
 
 
-@pytest.mark.slow
 def test_what_was_trained_further_answers_without_the_folder(folder):
     run, experiment = trained(folder)
     assert run.rows()[-1].val_loss < run.rows()[0].val_loss
@@ -83,7 +83,6 @@ def test_what_was_trained_further_answers_without_the_folder(folder):
     assert train(experiment, again.setup.train, again)
 
 
-@pytest.mark.slow
 def test_frozen_layers_keep_every_bit(folder):
     base = {name: x.clone() for name, x in from_pretrained(folder).state_dict().items()}
     _, experiment = trained(folder, freeze=2)
@@ -93,7 +92,6 @@ def test_frozen_layers_keep_every_bit(folder):
         assert same == name.startswith(still) or name.startswith("rotary"), name
 
 
-@pytest.mark.slow
 def test_adapters_alone_learn_and_are_kept(folder):
     base = {name: x.clone() for name, x in from_pretrained(folder).state_dict().items()}
     run, experiment = trained(folder, lora=2)
@@ -109,7 +107,6 @@ def test_adapters_alone_learn_and_are_kept(folder):
 
 
 @pytest.mark.thin(3)
-@pytest.mark.slow
 @pytest.mark.parametrize("base", ["float32", "q4", "q8"])
 def test_adapters_go_on_bit_for_bit(folder, base):
     whole, _ = trained(folder, "whole", steps=6, lora=2, base=base)
@@ -120,7 +117,6 @@ def test_adapters_go_on_bit_for_bit(folder, base):
         assert (whole.folder / name).read_bytes() == (parts.folder / name).read_bytes(), name
 
 
-@pytest.mark.slow
 def test_adapters_next_to_a_base_of_4_bits_are_kept_alone_and_answer(folder):
     run, experiment = trained(folder, lora=2, base="q4")
     assert set(safetensors.load_file(run.folder / "model.safetensors")) == set(lora_state_dict(experiment.model))
@@ -129,7 +125,6 @@ def test_adapters_next_to_a_base_of_4_bits_are_kept_alone_and_answer(folder):
     assert np.linalg.norm(found - expected) < 0.03 * np.linalg.norm(expected)  # inputs of merged weights are not rounded
 
 
-@pytest.mark.slow
 def test_adapters_of_other_weights_are_refused(folder):
     run, _ = trained(folder, lora=2)
     model = from_pretrained(folder)
@@ -141,7 +136,6 @@ def test_adapters_of_other_weights_are_refused(folder):
             use()
 
 
-@pytest.mark.slow
 def test_memory_is_counted_as_the_model_has_it(folder):
     for begin in ({}, {"freeze": 2}, {"lora": 3}):
         experiment = build(setup_from(folder, **begin))
@@ -152,7 +146,6 @@ def test_memory_is_counted_as_the_model_has_it(folder):
         assert 0.85 * learning < learned_of(experiment.setup) <= learning
 
 
-@pytest.mark.slow
 def test_contradictions_are_refused(folder, tmp_path):
     Tokenizer.train_bpe([TEXT + "zqxj vwkq " * 9], 300).save(tmp_path / "large.json")
     for begin, data, cause in (
@@ -176,7 +169,6 @@ def test_contradictions_are_refused(folder, tmp_path):
 
 
 @pytest.mark.thin(1)
-@pytest.mark.slow
 def test_the_commands_train_further_and_write(folder, tmp_path, capsys):
     run, quick = str(tmp_path / "r"), ["--steps", "2", "--batch-size", "2", "--seq-len", "8"]
     line = ["train", "gpt", "--init-from", str(folder), "--data", str(tmp_path / "text.txt"), "--run", run, *quick]

@@ -6,6 +6,8 @@ import pytest
 
 from badak.cli import main
 
+pytestmark = pytest.mark.slow
+
 SMALL = "--layers 1 --heads 2 --d-model 16 --steps 1".split()
 TASKS = {
     "gpt": ["gpt", *SMALL, "--context", "16", "--preset", "sentences"],
@@ -30,7 +32,6 @@ def table(capsys, *words) -> dict[str, str]:
     return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in lines}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_the_figures_of_training_are_found_again(task, tmp_path, capsys):
     row, found = train(tmp_path / "run", TASKS[task]), table(capsys, tmp_path / "run")
@@ -40,7 +41,6 @@ def test_the_figures_of_training_are_found_again(task, tmp_path, capsys):
     assert found["steps"] == "1"
 
 
-@pytest.mark.slow
 def test_a_writer_is_tested_with_the_whole_of_another_text(tmp_path, capsys):
     text, other = tmp_path / "text.txt", tmp_path / "other.txt"
     text.write_text("the quick brown fox jumps over the lazy dog. " * 20)
@@ -55,7 +55,6 @@ def test_a_writer_is_tested_with_the_whole_of_another_text(tmp_path, capsys):
     assert "is not among the" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_other_data_than_the_run_learned_with_is_refused(tmp_path, capsys):
     text = tmp_path / "text.txt"
     text.write_text("abcabc " * 60)
@@ -67,14 +66,12 @@ def test_other_data_than_the_run_learned_with_is_refused(tmp_path, capsys):
     assert "fix: bring the old data back, or say --data PATH" in said
 
 
-@pytest.mark.slow
 def test_opinions_have_no_other_data(tmp_path, capsys):
     train(tmp_path / "run", TASKS["classes"])
     assert main(["eval", str(tmp_path / "run"), "--data", "other.csv"]) == 2
     assert "this run learned from the opinions that come with badak" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_bert_refuses_words_that_it_did_not_learn(tmp_path, capsys):
     other = tmp_path / "other.txt"
     other.write_text("some other words\nin two lines\n")
@@ -83,7 +80,6 @@ def test_bert_refuses_words_that_it_did_not_learn(tmp_path, capsys):
     assert "this data makes another vocabulary or other classes" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_prompts_of_a_file(tmp_path, capsys):
     train(tmp_path / "run", TASKS["gpt"])
     prompts = tmp_path / "prompts.txt"

@@ -7,6 +7,8 @@ from badak.training.build import start
 from badak.training.loop import train
 from badak.training.presets import PRESETS, change
 
+pytestmark = pytest.mark.slow
+
 SIZES = {"d_model": 64, "layers": 2, "heads": 4}
 SETUPS = {  # wide enough that every kernel has several blocks to share out
     "gpt": change(
@@ -19,7 +21,6 @@ SETUPS = {  # wide enough that every kernel has several blocks to share out
 SETUPS["bert in bf16"] = change(SETUPS["bert"], "train", {"precision": "bf16"})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SETUPS)
 def test_one_two_and_four_threads_train_the_same_weights(tmp_path, name, threads):
     found = []

@@ -9,6 +9,8 @@ import pytest
 
 from tests.world.test_models import needs_transformers
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(__file__).resolve().parent / "bad_input.py"
 TOLD = {
     "missing_shard": """\
@@ -47,7 +49,6 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
 
 
-@pytest.mark.slow
 @needs_transformers
 def test_each_bad_input_is_told_in_two_lines():
     done = run()
@@ -56,7 +57,6 @@ def test_each_bad_input_is_told_in_two_lines():
     assert {each["input"]: each["told"] for each in found} == TOLD
 
 
-@pytest.mark.slow
 @needs_transformers
 def test_the_traceback_shows_the_program_alone():
     done = run("missing_shard")

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.serving.test_api import TURNS, written
 
 # Theirs: litellm and its dependencies warn at their import, and leave sockets to the garbage collector
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,6 @@ def client(server):
     return openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
 
 
-@pytest.mark.slow
 def test_openai_completes_chats_and_streams(server, client):
     expected = written(server, "to be or", max_new_tokens=9, seed=4)
     assert client.completions.create(model="writer", prompt="to be or", max_tokens=9, seed=4).choices[0].text == expected
@@ -36,7 +35,6 @@ def test_openai_completes_chats_and_streams(server, client):
     assert told.choices[0].message.content
 
 
-@pytest.mark.slow
 def test_openai_embeds_lists_and_raises_its_own_errors(server, client):
     import openai
 
@@ -51,7 +49,6 @@ def test_openai_embeds_lists_and_raises_its_own_errors(server, client):
     assert error.value.param == "presence_penalty" and error.value.code == "unsupported_parameter"
 
 
-@pytest.mark.slow
 def test_openai_parses_answers_of_a_schema(client):
     from pydantic import BaseModel
 
@@ -64,7 +61,6 @@ def test_openai_parses_answers_of_a_schema(client):
     assert all(isinstance(one, Answer) for one in told)
 
 
-@pytest.mark.slow
 def test_many_of_openai_at_once(server):
     import openai
 
@@ -77,7 +73,6 @@ def test_many_of_openai_at_once(server):
     assert asyncio.run(ask()) == expected * 6
 
 
-@pytest.mark.slow
 def test_langchain(server):
     from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
@@ -90,7 +85,6 @@ def test_langchain(server):
     assert np.allclose(vectors, server.models["encoder"].encoder.encode(["to be", "or not"]))
 
 
-@pytest.mark.slow
 def test_litellm(server):
     import litellm
 

@@ -16,6 +16,8 @@ from tests.cli.serving.attack import ENOUGH, PROMPTS, attacked, resident
 from tests.cli.serving.test_api import written
 from tests.cli.serving.test_safety import goes_on
 
+pytestmark = pytest.mark.slow
+
 
 def asked_at_once(server, count, clients):
     """The texts of `count` requests of 16 kinds: (kind, text)."""

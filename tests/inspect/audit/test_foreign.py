@@ -7,6 +7,8 @@ from tests.inspect.audit.programs import OWN, built, gpt
 from tests.inspect.audit.unusual import UNUSUAL, one_row
 from tests.tiers import few
 
+pytestmark = pytest.mark.slow
+
 KNOWN = {  # what is not found, and why
     ("remembers", "mask forgotten"),  # one module holds all: without any mask nothing shows what it is meant to be
     ("zeros_at_first", "residual left out"),  # an adaptor next to the attention is a way around it
@@ -15,7 +17,6 @@ KNOWN = {  # what is not found, and why
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", [*FOREIGN, *UNUSUAL, one_row], ids=lambda make: make.__name__)
 def test_nothing_is_found_in_a_sound_program_and_the_main_questions_are_asked(make):
     program = built(make)
@@ -34,7 +35,6 @@ NEW = {
 
 
 @pytest.mark.thin(10)
-@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "name"), [(fault, name) for fault, names in NEW.items() for name in names.split()])
 def test_each_new_question_finds_its_fault_in_its_place(fault, name):
     make = next(each for each in FOREIGN if each.__name__ == name)
@@ -43,7 +43,6 @@ def test_each_new_question_finds_its_fault_in_its_place(fault, name):
 
 
 @pytest.mark.thin(2)
-@pytest.mark.slow
 @pytest.mark.parametrize("make", few(FOREIGN, 6), ids=lambda make: make.__name__)
 def test_planted_faults_are_found_where_they_were_planted(make):
     _, *planted = rows(make, make.__name__)
@@ -52,7 +51,6 @@ def test_planted_faults_are_found_where_they_were_planted(make):
     assert {key: value for key, value in missed.items() if key not in KNOWN} == {}
 
 
-@pytest.mark.slow
 def test_the_programs_are_twenty_and_more_and_no_two_are_one():
     makes = [*OWN, *FOREIGN, *UNUSUAL]
     assert len({type(built(make).model) for make in makes}) >= 20 and gpt in makes

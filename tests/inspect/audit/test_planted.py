@@ -9,8 +9,9 @@ from tests.inspect.audit.plants import PLANTS, Map, judge
 from tests.inspect.audit.programs import OWN, built
 from tests.tiers import few
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("make", OWN, ids=lambda make: make.__name__)
 def test_nothing_is_found_in_a_sound_program(make):
     program = built(make)
@@ -20,7 +21,6 @@ def test_nothing_is_found_in_a_sound_program(make):
 
 
 @pytest.mark.thin(2)
-@pytest.mark.slow
 @pytest.mark.parametrize("make", few(OWN, 3), ids=lambda make: make.__name__)
 def test_planted_faults_are_found_where_they_were_planted(make):
     _, *planted = rows(make, make.__name__)
@@ -28,7 +28,6 @@ def test_planted_faults_are_found_where_they_were_planted(make):
     assert [(row["fault"], row["where"], row["found"]) for row in planted if not row["right"]] == []
 
 
-@pytest.mark.slow
 def test_the_judge_itself_can_say_no():
     """A plant that plants nothing is not found, and one that is found elsewhere is not in the right module."""
     program = built(OWN[0])

@@ -16,6 +16,8 @@ from badak.cli import main
 from tests.real_data import real_data
 from tests.tiers import thinned
 
+pytestmark = pytest.mark.slow
+
 SOUND = [path.stem for path in sorted((Path(__file__).parent / "sound").glob("*.py")) if path.stem != "by_hand"]  # has no module
 DRIVER = """
 import json, sys
@@ -38,7 +40,6 @@ class Ends:
         raise Enough
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classify", "gpt", "bert"])
 def test_nothing_is_said_of_the_experiments(task, tmp_path):
     small = ["--d-model", "16", "--heads", "2", "--epochs", "8" if task == "bert" else "1"]
@@ -51,7 +52,6 @@ def test_nothing_is_said_of_the_experiments(task, tmp_path):
     assert checkup.ok and checkup.steps == 20, checkup
 
 
-@pytest.mark.slow
 def test_nothing_is_said_of_what_is_unusual_and_right():
     command = [sys.executable, "-c", DRIVER, json.dumps(thinned(SOUND, 5))]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)

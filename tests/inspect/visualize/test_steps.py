@@ -12,6 +12,8 @@ from badak.nn import functional as F
 from tests.inspect.visualize.evaluate import Judge
 from tests.inspect.visualize.test_look import MODELS
 
+pytestmark = pytest.mark.slow
+
 
 class Curves(nn.Module):
     """Every operation that acts on each number alone, and pairs, means, products and pieces of pictures: one after the other."""
@@ -104,7 +106,6 @@ def shown(values):
     return np.asarray(values, np.float64).reshape(-1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_formula_gives_the_numbers_that_stand_beside_it(name, told):
     __tracebackhide__ = True
@@ -124,7 +125,6 @@ def test_a_formula_gives_the_numbers_that_stand_beside_it(name, told):
     assert count > 40
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_gradient_of_the_steps_is_the_one_of_the_run(name, told):
     compared = set()
@@ -143,7 +143,6 @@ def test_the_gradient_of_the_steps_is_the_one_of_the_run(name, told):
 UNTOLD = {"Cat", "Stack", "Flip", "Index", "Contract", "Pad", "Select", "Gather"}
 
 
-@pytest.mark.slow
 def test_every_operation_of_the_models_has_steps(told):
     from badak.inspect.visualize.steps.table import TOLD, pointwise
 
@@ -153,7 +152,6 @@ def test_every_operation_of_the_models_has_steps(told):
     assert {"Conv", "Mean", "Dropout", "MatMul", "Softmax", "LogSoftmax", "MaskedFill", "Mul", "SiLU", "GELU"} <= kinds
 
 
-@pytest.mark.slow
 def test_a_rotation_and_a_gate_are_named(told):
     for name in ("llama", "curves"):
         roles = {row.role for row, *_ in told[name]}
