@@ -98,6 +98,7 @@ def test_predict_takes_a_name(cache, capsys):
     assert f"{float(chances[best]):7.2%}" in said and "the words that mattered" in said
 
 
+@pytest.mark.slow
 def test_embed_takes_a_name(cache, capsys):
     _, model, tokenizer = publish(cache, "acme/sentences", "encoder")
     assert main(["embed", "acme/sentences", "the cat", "a dog runs", "-o", "out.npy"]) == 0

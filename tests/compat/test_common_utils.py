@@ -48,6 +48,7 @@ def test_it_is_a_test_case():
     Ours().assertEqual(badak.ones(1), badak.zeros(1), atol=1, rtol=0)
 
 
+@pytest.mark.slow
 def test_it_is_found_under_its_name_in_a_run(python, program):
     text = "from torch.testing._internal.common_utils import TestCase, make_tensor, run_tests\nprint(TestCase.__mro__[1].__name__)"
     assert python("-m", "badak", "run", program(text)).out == "TestCase\n"

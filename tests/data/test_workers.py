@@ -332,6 +332,7 @@ def test_what_libraries_ask_a_loader_for():
         list(ours.ChainDataset([Numbers(4)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_derived_loader_says_whether_it_collates(workers):
     """torchtuples hands whole batches of indices to its datasets in this way."""

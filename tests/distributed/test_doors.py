@@ -381,6 +381,7 @@ def logged(path: Path) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["link", "dangling link", "hard link", "pipe", "folder", "link to a device"])
 def test_a_guard_writes_its_log_through_nothing(kind, tmp_path, thesis):
     """Also where it lies on another machine, or was put there when the launcher had looked."""
@@ -395,6 +396,7 @@ def test_a_guard_writes_its_log_through_nothing(kind, tmp_path, thesis):
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 2 and "\nfix: " in done.stderr, done.stderr
 
 
+@pytest.mark.slow
 def test_a_guard_takes_no_link_for_the_folder_of_logs(tmp_path, thesis):
     (tmp_path / "logs").symlink_to(thesis.parent)
     done = logged(tmp_path / "logs" / "rank-0.log")

@@ -70,6 +70,7 @@ def test_weights_that_are_a_modules_own():
     assert not loaded_into(one, [], "a.py:1", {key: x.clone() for key, x in one.state_dict().items()}).own
 
 
+@pytest.mark.slow
 def test_a_line_that_asks_about_both_is_no_test(tmp_path):
     script = tmp_path / "both.py"
     script.write_text(

@@ -31,6 +31,7 @@ def test_without_the_text_of_what_was_started_nothing_is_told(monkeypatch):
     assert [each.name for each in source.sources()] == ["train.py"]
 
 
+@pytest.mark.slow
 def test_the_modules_of_a_program_are_those_of_its_folder_that_it_imports(tmp_path):
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "net.py").write_text("x = 1\n")
