@@ -148,6 +148,13 @@ def test_kl_div_of_an_impossible_event_is_zero():
     assert reference.kl_div(x, np.array([-inf, -inf]), True).tolist() == [0, 0]
 
 
+def test_kl_div_hides_no_nan():
+    x = np.array([np.inf, np.nan], np.float32)
+    for target, log_target in ((np.zeros_like(x), False), (np.full_like(x, -np.inf), True)):
+        loss = reference.kl_div(x, target, log_target)
+        assert np.isnan(loss).all() and loss.dtype == np.float32
+
+
 @each_dtype
 @pytest.mark.parametrize("shape", SHAPES)
 def test_mse_and_its_gradient(shape, dtype):

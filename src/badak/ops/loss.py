@@ -152,7 +152,7 @@ class NLL(Op):
 
 
 class KLDiv(Op):
-    """loss = t (log t - x), t = target, or exp(target) where `log_target`; 0 where t = 0.
+    """loss = t (log t - x), t = target, or exp(target) where `log_target`; 0 where t = 0 and x < inf.
 
     dx = -t dloss;   dtarget = dloss (log t + 1 - x), times t where `log_target`.
     """

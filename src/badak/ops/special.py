@@ -45,6 +45,12 @@ Xlogy = pointwise(
     lambda dy, a, b: dy * (a / b),
     public="xlogy", special="xlogy", takes="real", samples=Samples(POSITIVE, (ZEROS,), False),
 )  # fmt: skip
+Entr = pointwise(
+    "Entr", "y = -x log(x), 0 at 0, -inf below;   dx = -dy (log(x) + 1).",
+    lambda x: np.where(x > 0, -x * elementary.log(x), np.where(x < 0, x.dtype.type(-np.inf), np.abs(x))),
+    lambda dy, x: dy * -(elementary.log(x) + 1),
+    special="entr", takes="real", samples=Samples(POSITIVE, ((0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan),)),
+)  # fmt: skip
 Xlog1py = pointwise(
     "Xlog1py",
     "y = a log(1 + b), 0 where a = 0, NaN where b is;   da = dy log(1 + b), 0 where a = 0 and b <= -1;   db = dy a / (1 + b).",

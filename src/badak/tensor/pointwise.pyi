@@ -66,6 +66,8 @@ def gammaln(input, *, out=None) -> Tensor:
     """y = log(abs(Gamma(x)));   dx = dy digamma(x)."""
 def xlogy(input, other, *, out=None) -> Tensor:
     """y = a log(b), 0 where a = 0, NaN where b is;   da = dy log(b), 0 where a = 0 and b <= 0;   db = dy a / b."""
+def entr(input, *, out=None) -> Tensor:
+    """y = -x log(x), 0 at 0, -inf below;   dx = -dy (log(x) + 1)."""
 def xlog1py(input, other, *, out=None) -> Tensor:
     """y = a log(1 + b), 0 where a = 0, NaN where b is;   da = dy log(1 + b), 0 where a = 0 and b <= -1;   db = dy a / (1 + b)."""
 def sinc(input, *, out=None) -> Tensor:

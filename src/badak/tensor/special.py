@@ -18,13 +18,13 @@ from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
 from badak.tensor.convert import cast
 from badak.tensor.elementwise import log_softmax, round, softmax, where
-from badak.tensor.pointwise import SPECIAL, erfc, erfcx, erfinv, lgamma, real, xlogy
+from badak.tensor.pointwise import SPECIAL, erfc, erfcx, erfinv, lgamma, real
 from badak.tensor.promote import into
 from badak.tensor.reduce import logsumexp
 from badak.tensor.tensor import Tensor
 
 __all__ = [
-    "digamma", "entr", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi",
+    "digamma", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi",
     "round", "softmax", "zeta",
 ]  # fmt: skip
 __all__.extend(SPECIAL)
@@ -65,12 +65,6 @@ def mvlgamma(input, p: int) -> Tensor:
 
 
 multigammaln = mvlgamma
-
-
-def entr(input, *, out=None) -> Tensor:
-    """-x ln x: 0 at 0, -inf below."""
-    x = real("entr", input)
-    return into(out, where(x < 0, x.new_full((), -math.inf), -xlogy(x, x)))
 
 
 def ndtr(input, *, out=None) -> Tensor:

@@ -14,10 +14,10 @@ def kl_div(x: Array, target: Array, log_target: bool) -> Array:
 
         loss = t (log t - x)        t = target, or exp(target) where `log_target`
 
-    Source: Kullback, Leibler (1951). A term with t = 0 is 0, its limit.
+    Source: Kullback, Leibler (1951). A term with t = 0 is 0, its limit, also where x is -inf; NaN where x is inf or NaN.
     """
     t, log_t = (elementary.exp(target), target) if log_target else (target, elementary.log(target))
-    return laid(np.where(t == 0, 0, t * (log_t - x)), target, x)
+    return laid(np.where(t == 0, np.where(x < np.inf, 0, t * x), t * (log_t - x)), target, x)
 
 
 @quiet
