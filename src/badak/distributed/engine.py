@@ -152,7 +152,7 @@ class Engine:
 
 
 def _tell_mpiexec() -> None:
-    """What MPI's end would tell MPICH's starter: it kills the ranks that are still at their own end where one has left without it."""
+    """What MPI's end would tell MPICH's starter, which kills the ranks still at their end where one has left without a word."""
     if "HYDI_CONTROL_FD" in os.environ and "PMI_FD" in os.environ:
         with suppress(OSError):
             os.write(int(os.environ["PMI_FD"]), b"cmd=finalize\n")
