@@ -49,8 +49,6 @@ REASONS = [
     ("test_gradcheck_jacobian_mismatch", "a message has other words"),
     ("test_inplace_on_view_backward", "the graph of a second derivative has nodes of other names"),
     ("test_once_differentiable", "a node of the graph has another name"),
-    ("test_inference_mode_inf_tensor", "a tensor that is filled, not computed, under inference_mode() is an ordinary one"),
-    ("test_mix_inference", "a tensor that is filled, not computed, under inference_mode() is an ordinary one"),
     ("grad_output[0] has a", "a message writes a shape as (2, 2), PyTorch's as torch.Size([2, 2])"),
     ("expected a Tensor or a tuple of Tensors", "a message has other words"),
     ("functions with out=", "a message has other words"),

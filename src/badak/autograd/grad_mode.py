@@ -182,7 +182,7 @@ class inference_mode(_Switch):  # noqa: N801
             cause = tr("inference_mode(): argument 'mode' must be bool, not {}", type(mode).__name__)
             raise ArgumentTypeError(cause, "inference_mode(True)")
         self._before = []
-        self._values = {"grad": False, "inference": True} if mode else {"inference": False}
+        self._values = {"grad": not mode, "inference": mode}
 
 
 def is_multithreading_enabled() -> bool:

@@ -15,7 +15,6 @@ from badak.compiler.capture import WAITS, Recorder
 from badak.compiler.entries import results_in
 from badak.core.errors import tr
 from badak.core.memory import address, lies_in, reach
-from badak.core.modes import modes
 from badak.tensor import Tensor
 from badak.tensor.layouts import strided
 
@@ -50,7 +49,7 @@ class Results:
     """
 
     def __init__(self, result, recorder: Recorder, inputs=(), containers=()):
-        self.result, self.inference = result, modes.inference
+        self.result = result
         self._inputs = {id(x): number for number, x in enumerate(inputs)}  # what is handed back is the caller's own
         self._containers = {id(x) for x in containers}
         self._same: set[int] = set()  # ids of what was there before the step
@@ -159,7 +158,7 @@ class Results:
         made = Tensor._of(array)
         if value._requires_grad:  # as after a backward: its graph is spent
             made._requires_grad, made._node = True, Node(value._node.op, None, [], value._node.slots)  # type: ignore[union-attr]
-        if self.inference:
+        if value._inference:
             made._inference = True
         return made
 

@@ -212,11 +212,11 @@ def _one_within_the_other(again: Callable, handlers, *event):
 
 
 class _Inference(Observer):
-    """What is made in inference mode never joins a graph."""
+    """What is made in inference mode never joins a graph; a view of what was made outside of it may."""
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         for y in outputs:
-            y._inference = True
+            y._inference = y._whole is None or y._whole._inference
 
 
 class _Debug(Observer):

@@ -112,7 +112,7 @@ def see(op, x, **attributes):
         else:
             forward = op.forward if quiet else observer.on_op_enter(op, op.forward)
             y._array = forward(_FORGOTTEN, x._array, **attributes)
-        if observer is INFERENCE:  # what inference makes never joins a graph, so nobody asks whose view it is
+        if observer is INFERENCE and x._inference:  # what inference makes never joins a graph, so nobody asks whose view it is
             y._inference = True
             return y
         _share(op, x, (y,), attributes)
@@ -173,10 +173,10 @@ def _run(op, inputs, attributes):
         outputs = (y,)
     else:
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
+    if op.view and not (modes.inference and inputs[0]._inference):
+        _share(op, inputs[0], outputs, attributes)
     if observer is not None:
         observer.on_op(op, saved, inputs, arrays, attributes, outputs)
-    if op.view and not modes.inference:
-        _share(op, inputs[0], outputs, attributes)
     return outputs if type(made) is tuple else outputs[0]
 
 
@@ -265,6 +265,8 @@ def _share(op, x: Tensor, outputs, attributes) -> None:
             y._whole, y._made_at = base, base._rebased
             y._view_steps = (*x._view_steps, (op, attributes, slot))
             y._version_counter = x._version_counter
+            if x._inference:
+                y._inference = True
         slot += 1
 
 

@@ -49,7 +49,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     if hasattr(data, "untyped"):
         made = _of_storage(data, dtype)
         return made.requires_grad_() if requires_grad else made
-    made = Tensor._of(copied(np.asarray(as_array(data, None if dtype is None else to_dtype(dtype).numpy))))
+    made = Tensor._fresh(copied(np.asarray(as_array(data, None if dtype is None else to_dtype(dtype).numpy))))
     if not isinstance(data, Tensor | np.ndarray):
         events.constant(made._array)
     return made.requires_grad_() if requires_grad else made
@@ -62,7 +62,7 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
         return data if dtype is None else data.to(to_dtype(dtype))
     if hasattr(data, "untyped"):
         return _of_storage(data, dtype)
-    return Tensor._of(as_array(data, None if dtype is None else to_dtype(dtype).numpy))
+    return Tensor._fresh(as_array(data, None if dtype is None else to_dtype(dtype).numpy))
 
 
 def _of_storage(storage, dtype) -> Tensor:
@@ -117,17 +117,17 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
             "supported.",
             "from_numpy(array.copy())",
         )
-    return Tensor._of(ndarray)
+    return Tensor._fresh(ndarray)
 
 
 def from_dlpack(ext_tensor) -> Tensor:
     """A tensor that shares the memory of any array that speaks DLPack (NumPy, PyTorch, JAX on a CPU ...)."""
-    return Tensor._of(np.from_dlpack(ext_tensor))
+    return Tensor._fresh(np.from_dlpack(ext_tensor))
 
 
 def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor over the bytes of `buffer`."""
-    made = Tensor._of(np.frombuffer(buffer, to_dtype(dtype).numpy, count, offset))
+    made = Tensor._fresh(np.frombuffer(buffer, to_dtype(dtype).numpy, count, offset))
     return made.requires_grad_() if requires_grad else made
 
 
@@ -188,7 +188,7 @@ def _finish(array, options) -> Tensor:
     if options:
         cause = tr("got an unexpected keyword argument '{}'", next(iter(options)))
         raise ArgumentTypeError(cause, "dtype=, device=, requires_grad=")
-    made = Tensor._of(array)
+    made = Tensor._fresh(array)
     events.constant(array)
     if out is not None:
         return into(out, Tensor._of(array.astype(out._array.dtype, copy=False)))

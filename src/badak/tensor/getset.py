@@ -14,7 +14,7 @@ from badak.ops.batching import is_batched
 from badak.ops.index import Index, IndexPut, Select
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit, short
-from badak.tensor.inplace import changed_, read_only, write_
+from badak.tensor.inplace import changed_, expect_writable, write_
 from badak.tensor.tensor import Tensor
 
 
@@ -101,8 +101,7 @@ def delitem(x: Tensor, key) -> None:
 
 
 def _assign(x: Tensor, key, value) -> None:
-    if not x._array.flags.writeable:
-        raise read_only("__setitem__")
+    expect_writable(x, "__setitem__")
     _replace(x, key, value._array if isinstance(value, Tensor) else value)
     changed_(x, "__setitem__")
 

@@ -56,6 +56,9 @@ class History(About):
         if requires_grad and not self.is_floating_point() and not self.is_complex():
             cause = tr("only Tensors of floating point dtype can require gradients; this one is {}", self.dtype)
             raise DTypeError(cause, "x.float() first")
+        if requires_grad and self._inference and not modes.inference:
+            cause = tr("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            raise GraphError(cause, "x.clone().requires_grad_()")
         if self._node is not None and not requires_grad:
             raise GraphError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
@@ -118,6 +121,8 @@ class History(About):
     @property
     def _version(self) -> int:
         events.memory_asked(self)
+        if self._inference:
+            raise GraphError("Inference tensors do not track version counter.", "x.clone(), whose changes are counted")
         return self._watch().count
 
     def _is_view(self) -> bool:
@@ -271,7 +276,7 @@ class History(About):
         if anywhere.casting and type(array := held_by(self).get("_array")) is Batched:
             return array.detached(self._of)
         twin = self._of(self._array)
-        twin._version_counter = self._watch()
+        twin._version_counter, twin._inference = self._watch(), self._inference
         events.alias(twin, self)
         return twin
 

@@ -33,6 +33,8 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     if recording:
         _keep_original(value, x)
     array = x._array
+    if x._inference:
+        refuse_inference(x)
     if value._array.shape != array.shape:
         _check_broadcast(value._array.shape, array.shape, name)
         if recording:
@@ -107,6 +109,23 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
     if base is not x and base._requires_grad and not x.requires_grad:
         cause = tr("A view was created in no_grad mode and is being modified inplace with grad mode enabled.")
         raise GraphError(cause, "the view outside of no_grad(), or the change within it")
+
+
+def expect_writable(x: Tensor, name: str) -> None:
+    """Raise where x may not be written to: before a number is drawn, so that the generator stands where it stood."""
+    if x._inference:
+        refuse_inference(x)
+    if not x._array.flags.writeable:
+        raise read_only(name)
+    if modes.grad and x.requires_grad:
+        refuse_leaf(x)
+
+
+def refuse_inference(x: Tensor) -> None:
+    """Raise outside of inference mode where x was made in it: nobody counts its changes."""
+    if x._inference and not modes.inference:
+        cause = tr("Inplace update to inference tensor outside InferenceMode is not allowed.")
+        raise GraphError(cause, "x.clone() gives a tensor that may be changed")
 
 
 def refuse_overlap(x: Tensor, others: Iterable[Any], name: str) -> None:

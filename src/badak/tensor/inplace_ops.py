@@ -20,7 +20,7 @@ from badak.tensor.attributes import held_by
 from badak.tensor.batched import Batched
 from badak.tensor.data import fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
-from badak.tensor.inplace import changed_, read_only, refuse_leaf, refuse_overlap, write_
+from badak.tensor.inplace import changed_, expect_writable, refuse_inference, refuse_leaf, refuse_overlap, write_
 from badak.tensor.layouts import order_asked, preserve_format
 from badak.tensor.meta_storage import filled, new_memory, unfilled
 from badak.tensor.promote import can_cast, operand
@@ -98,10 +98,9 @@ def fill_(input, value) -> Tensor:
     value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
     if modes.grad and input.requires_grad:
         return write_(input, Tensor._of(np.asarray(value, input._array.dtype)), "fill_")
-    if input._array.flags.writeable:
+    if not (unfilled.on and not input._array.flags.writeable):
+        expect_writable(input, "fill_")
         _fill(input, value)
-    elif not unfilled.on:
-        raise read_only("fill_")
     return input
 
 
@@ -148,8 +147,7 @@ def index_copy_(input, dim: int, index, source) -> Tensor:
     refuse_overlap(input, (index, source), "index_copy_")
     if modes.grad and (input.requires_grad or source.requires_grad):
         return store(input, index_copy(input, dim, index, source), "index_copy_")
-    if not input._array.flags.writeable:
-        raise read_only("index_copy_")
+    expect_writable(input, "index_copy_")
     apart = not np.may_share_memory(input._array, source._array)
     _replace_slices(input, dim, index, source if apart else source.clone())
     return input
@@ -172,6 +170,7 @@ def swap_shape(function, name: str):
             input._array = function(input, *args, **named)._array
             return input
         recorded = input.requires_grad and input._node is not None
+        refuse_inference(input)
         if recorded and not modes.grad:
             cause = tr("{} of a tensor with a history under no_grad(): its gradient would have another shape than itself", name)
             raise GraphError(cause, tr("x.{}(...) outside of no_grad(), or x = x.{}(...)", name, name[:-1]))
@@ -213,6 +212,7 @@ def resize_(input, *size, memory_format=None) -> Tensor:
     if memory_format is preserve_format:
         raise ArgumentError("Unsupported memory formatPreserve", "contiguous_format, channels_last or channels_last_3d")
     order = order_asked(memory_format, len(wanted))
+    refuse_inference(input)
     events.redefine(input, tr("resize_ of a tensor"))
     input._array = _resized(input._array, wanted, order)
     return changed_(input, "resize_")

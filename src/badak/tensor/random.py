@@ -31,7 +31,7 @@ from badak.tensor.generator import (
     seed,
     set_rng_state,
 )
-from badak.tensor.inplace import read_only, refuse_leaf, write_
+from badak.tensor.inplace import expect_writable, write_
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
@@ -115,7 +115,7 @@ def _need_float(x: Tensor, where) -> None:
 
 def _drawn(array: np.ndarray, *inputs) -> Tensor:
     """The numbers as a tensor; where a gradient of one of the inputs is wanted, it is 0."""
-    made = Tensor._of(array)
+    made = Tensor._fresh(array)
     wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad] if modes.grad else []
     return apply(Replaced, made, *wanted) if wanted else made
 
@@ -374,18 +374,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 # ---------------------------------------------------------------------- in place
 
 
-def _expect_writeable(x: Tensor, where: str) -> None:
-    """Raise where x may not be written to: before a number is drawn, so that the generator stands where it stood."""
-    if not x._array.flags.writeable:
-        raise read_only(where)
-    if modes.grad and x.requires_grad:
-        refuse_leaf(x)
-
-
 def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
     if unfilled.on:
         return x
-    _expect_writeable(x, where)
+    expect_writable(x, where)
     n = x._array.size
     if in_pieces and n >= 2 * _PIECE and x._array.flags.c_contiguous and not modes.grad and modes.observer is None:
         flat = x.reshape(-1)  # the numbers of large weights never lie in memory next to these
@@ -403,7 +395,7 @@ _PIECE = 1 << 22  # numbers that are drawn at a time: whole blocks of 16, as `So
 def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
     """Fill x with uniform numbers on [from_, to); of complex numbers both parts."""
     if x.is_complex():
-        _expect_writeable(x, "uniform_")
+        expect_writable(x, "uniform_")
         uniform_(view_as_real(x), from_, to, generator=generator)
         return x
     _need_float(x, "uniform_")
@@ -449,7 +441,7 @@ def geometric_(x, p, *, generator=None) -> Tensor:
 def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
     """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
     source, kind = or_default(generator), x._array.dtype
-    _expect_writeable(x, "bernoulli_")
+    expect_writable(x, "bernoulli_")
     if isinstance(p, Tensor):
         _need_float(p, "bernoulli_")
         drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array), kind))

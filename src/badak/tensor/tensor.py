@@ -86,6 +86,14 @@ class Tensor(Values):
         return tensor
 
     @classmethod
+    def _fresh(cls, array) -> "Tensor":
+        """A tensor of numbers that no operation made; those that are made in inference mode are of it."""
+        tensor = cls._of(array)
+        if modes.inference:
+            tensor._inference = True
+        return tensor
+
+    @classmethod
     def _like_meta(cls, description: np.ndarray, kind=None) -> "Tensor":
         """A tensor on the meta device of this shape, dtype and strides."""
         tensor = _new(kind or Tensor)
