@@ -1,5 +1,7 @@
 """Every family against PyTorch's: values, gradients, moments, shapes; draws, where they are PyTorch's, else their means."""
 
+import functools
+import itertools
 import math
 
 import numpy as np
@@ -423,3 +425,46 @@ def test_draws_and_their_gradients_are_of_floating_tensors(call):
             call(lib)
         if lib is badak:
             assert "\nfix: " in str(refused.value)
+
+
+# families whose parameters and values may all be round numbers, and how many parameters each has
+ROUND = {
+    "Bernoulli": 1, "Beta": 2, "Binomial": 2, "Cauchy": 2, "Exponential": 1, "Gamma": 2, "Geometric": 1, "Gumbel": 2,
+    "HalfNormal": 1, "Kumaraswamy": 2, "Laplace": 2, "LogNormal": 2, "NegativeBinomial": 2, "Normal": 2, "Pareto": 2, "Poisson": 1,
+    "StudentT": 3, "VonMises": 2, "Weibull": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ROUND)
+def test_slopes_at_round_numbers_are_pytorchs(kind):
+    """Where a formula of parts meets itself, such as max(x, 0) at 0, each part has a slope of its own."""
+
+    def asked(lib):
+        leaves = [lib.tensor(x, dtype=lib.float64, requires_grad=True) for x in given]
+        y = getattr(lib.distributions, kind)(*leaves, validate_args=False).log_prob(lib.tensor(at, dtype=lib.float64))
+        slopes = lib.autograd.grad(y, leaves, allow_unused=True)
+        return [y.item(), *(0.0 if slope is None else slope.item() for slope in slopes)]
+
+    count = 0
+    for *given, at in itertools.product(*[[0.5, 1.0, 2.0]] * ROUND[kind], [0.0, 0.5, 1.0, 2.0]):
+        theirs = asked(torch)
+        if np.isfinite(theirs).all():
+            # PyTorch's Bessel function of VonMises has seven digits
+            np.testing.assert_allclose(asked(badak), theirs, rtol=1e-6, atol=1e-9, err_msg=f"{kind}{given} at {at}")
+            count += 1
+    assert count >= 3
+
+
+def test_divergences_of_derived_classes_and_far_from_0():
+    made = []
+    for lib in (torch, badak):
+        D, t = lib.distributions, functools.partial(lib.tensor, dtype=lib.float64)
+        derived = type("Derived", (D.Beta,), {})
+        pairs = [
+            (D.Chi2(t(3.0)), D.Gumbel(t(0.5), t(2.0))), (derived(t(2.0), t(3.0)), D.Gamma(t(1.5), t(2.0))),
+            (D.Gumbel(t(500.0), t(1.0)), D.Gumbel(t(501.0), t(2.0))), (D.Normal(t(500.0), t(1.0)), D.Gumbel(t(501.0), t(2.0))),
+            (D.Uniform(t(500.0), t(501.0)), D.Gumbel(t(501.0), t(2.0))),
+        ]  # fmt: skip
+        made.append([D.kl_divergence(*pair).item() for pair in pairs])
+    np.testing.assert_allclose(made[1], made[0], rtol=1e-5)
+    assert np.isfinite(made[1]).all()

@@ -22,6 +22,7 @@ from badak.distributions.constraints import (
 )
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
 from badak.distributions.positive import Gamma
+from badak.nn.functional import logsigmoid
 from badak.tensor import Size, Tensor, empty, eye, finfo, lgamma, xlogy, zeros
 from badak.tensor.random_ops import binomial, poisson
 
@@ -152,13 +153,9 @@ class NegativeBinomial(_Trials):
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
         n, x = self.total_count, self.logits
-        odds = -(n * _softplus(x)) - value * _softplus(-x)
+        odds = n * logsigmoid(-x) + value * logsigmoid(x)
         ways = (lgamma(n + value) - lgamma(1.0 + value) - lgamma(n)).masked_fill(n + value == 0.0, 0.0)
         return odds + ways
-
-
-def _softplus(x: Tensor) -> Tensor:
-    return x.clamp(min=0) + (-x.abs()).exp().log1p()
 
 
 class Classes(Distribution):

@@ -1,6 +1,6 @@
 """KL(p || q) = -H(p) - E_p[log q] of distributions of two families: what log q(x) needs of p is a few expectations.
 
-log q is a sum of x, x^2, ln x, ln(1 - x), exp(-x / s) and |x - m|, each with a factor; it is -inf where q has no values.
+log q is a sum of x, x^2, ln x, ln(1 - x), exp((m - x) / s) and |x - m|, each with a factor; it is -inf where q has no values.
 """
 
 import math
@@ -38,13 +38,18 @@ LOG_X: dict[type, Callable[[Any], Tensor]] = {
     Pareto: lambda p: p.scale.log() + p.alpha.reciprocal(),
     Uniform: _of_uniform,
 }
-DECAY: dict[type, Callable[[Any, Tensor], Tensor]] = {  # E exp(-x / s)
-    Exponential: lambda p, s: p.rate * s / (p.rate * s + 1),
-    Gamma: lambda p, s: (1 + 1 / (p.rate * s)).pow(-p.concentration),
-    Gumbel: lambda p, s: (lgamma(1 + p.scale / s) - p.loc / s).exp(),
-    Normal: lambda p, s: (0.5 * (p.scale / s).pow(2) - p.loc / s).exp(),
-    Uniform: lambda p, s: s * ((-p.low / s).exp() - (-p.high / s).exp()) / (p.high - p.low),
+DECAY: dict[type, Callable[[Any, Tensor, Tensor], Tensor]] = {  # E exp((m - x) / s), whose factors alone can be inf and 0
+    Exponential: lambda p, m, s: (m / s - (1 / (p.rate * s)).log1p()).exp(),
+    Gamma: lambda p, m, s: (m / s - p.concentration * (1 / (p.rate * s)).log1p()).exp(),
+    Gumbel: lambda p, m, s: (lgamma(1 + p.scale / s) + (m - p.loc) / s).exp(),
+    Normal: lambda p, m, s: (0.5 * (p.scale / s).pow(2) + (m - p.loc) / s).exp(),
+    Uniform: lambda p, m, s: s * (((m - p.low) / s).exp() - ((m - p.high) / s).exp()) / (p.high - p.low),
 }
+
+
+def _known(table: dict[type, Callable], p: Any) -> Callable:
+    """The expectation for the family of p, which may be of a class derived from it."""
+    return next(table[kind] for kind in type(p).__mro__ if kind in table)
 
 
 def _or_infinite(y: Tensor, outside: Tensor) -> Tensor:
@@ -62,7 +67,7 @@ def _exponential(p: Any, q: Exponential) -> Tensor:
 
 def _gamma(p: Any, q: Gamma) -> Tensor:
     a, b = q.concentration, q.rate
-    return -p.entropy() + lgamma(a) - a * b.log() - (a - 1) * LOG_X[type(p)](p) + b * p.mean
+    return -p.entropy() + lgamma(a) - a * b.log() - (a - 1) * _known(LOG_X, p)(p) + b * p.mean
 
 
 def _normal(p: Any, q: Normal) -> Tensor:
@@ -72,7 +77,7 @@ def _normal(p: Any, q: Normal) -> Tensor:
 
 def _gumbel(p: Any, q: Gumbel) -> Tensor:
     s = q.scale
-    return -p.entropy() + s.log() + (p.mean - q.loc) / s + (q.loc / s).exp() * DECAY[type(p)](p, s)
+    return -p.entropy() + s.log() + (p.mean - q.loc) / s + _known(DECAY, p)(p, q.loc, s)
 
 
 def _uniform(p: Any, q: Uniform) -> Tensor:
