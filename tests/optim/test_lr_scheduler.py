@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+import badak
 from badak import optim
 from badak.core.errors import BadakWarning
 from tests.optim.twins import both, set_gradients
@@ -299,3 +300,32 @@ def test_one_cycle_ends_with_its_steps():
     with pytest.raises(ValueError, match="Tried to step 4 times. The specified number of total steps is 3"):
         schedule.step()
     assert math.isfinite(optimizer.param_groups[0]["lr"])
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3, 5])
+def test_the_state_of_schedules_within_schedules_comes_back(steps):
+    """Each SequentialLR takes its schedules a step back, so that those of an inner one that has not begun stand at -2."""
+    rates = []
+    for lib in (torch, badak):
+        schedules = lib.optim.lr_scheduler
+
+        def made(lib=lib, schedules=schedules):
+            optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(2))], lr=1.0)
+            inner = [schedules.LinearLR(optimizer, 0.5, total_iters=2), schedules.StepLR(optimizer, 2)]
+            outer = [schedules.SequentialLR(optimizer, inner, [2]), schedules.ExponentialLR(optimizer, 0.9)]
+            return optimizer, schedules.SequentialLR(optimizer, outer, [4])
+
+        optimizer, schedule = made()
+        for _ in range(steps):
+            optimizer.step()
+            schedule.step()
+        state, (again, loaded) = (optimizer.state_dict(), schedule.state_dict()), made()
+        again.load_state_dict(state[0])
+        loaded.load_state_dict(state[1])
+        found = []
+        for _ in range(6):
+            again.step()
+            loaded.step()
+            found.append(again.param_groups[0]["lr"])
+        rates.append(found)
+    assert rates[1] == pytest.approx(rates[0])
