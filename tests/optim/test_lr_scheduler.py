@@ -302,6 +302,7 @@ def test_one_cycle_ends_with_its_steps():
     assert math.isfinite(optimizer.param_groups[0]["lr"])
 
 
+@pytest.mark.filterwarnings("ignore:Detected call", "ignore:step\\(\\) before backward")
 @pytest.mark.parametrize("steps", [0, 1, 3, 5])
 def test_the_state_of_schedules_within_schedules_comes_back(steps):
     """Each SequentialLR takes its schedules a step back, so that those of an inner one that has not begun stand at -2."""
@@ -329,3 +330,15 @@ def test_the_state_of_schedules_within_schedules_comes_back(steps):
             found.append(again.param_groups[0]["lr"])
         rates.append(found)
     assert rates[1] == pytest.approx(rates[0])
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+def test_what_cannot_begin_at_a_milestone_is_refused_when_it_is_made():
+    """PyTorch's NotImplementedError comes when the milestone is reached."""
+    S = optim.lr_scheduler
+    optimizer = optim.SGD([badak.nn.Parameter(badak.ones(2))], lr=1.0)
+    for make in (S.ChainedScheduler, lambda schedules: S.SequentialLR(optimizer, schedules, [])):
+        late = make([S.StepLR(optimizer, 2)])
+        with pytest.raises(NotImplementedError, match="has no rate of its own to begin with at a milestone"):
+            S.SequentialLR(optimizer, [S.StepLR(optimizer, 2), late], [3])
+        S.SequentialLR(optimizer, [late, S.StepLR(optimizer, 2)], [3])

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.optim.lr_scheduler.base import LRScheduler, check_count, copied, set_lrs, values_of
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from badak.optim.lr_scheduler.state import checked, refuse
@@ -63,6 +63,11 @@ class SequentialLR(_OfSchedules):
 
     def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1):
         self._check(schedulers, optimizer)
+        for at, scheduler in enumerate(schedulers[1:], 1):
+            if isinstance(scheduler, _OfSchedules):
+                kind = type(scheduler).__name__
+                cause = tr("SequentialLR: a {} (index {}) has no rate of its own to begin with at a milestone", kind, at)
+                raise NotSupportedError(cause, "one SequentialLR of all schedules, or put it first")
         for milestone in milestones:
             check_count(self, "milestone", milestone)
         if len(milestones) != len(schedulers) - 1:
