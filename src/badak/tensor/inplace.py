@@ -112,13 +112,11 @@ def refuse_leaf(x: Tensor, recording: bool = True) -> None:
 
 
 def expect_writable(x: Tensor, name: str) -> None:
-    """Raise where x may not be written to: before a number is drawn, so that the generator stands where it stood."""
+    """Raise where x may not be written to."""
     if x._inference:
         refuse_inference(x)
     if not x._array.flags.writeable:
         raise read_only(name)
-    if modes.grad and x.requires_grad:
-        refuse_leaf(x)
 
 
 def refuse_inference(x: Tensor) -> None:

@@ -31,7 +31,7 @@ from badak.tensor.generator import (
     seed,
     set_rng_state,
 )
-from badak.tensor.inplace import expect_writable, write_
+from badak.tensor.inplace import expect_writable, refuse_leaf, write_
 from badak.tensor.meta_storage import unfilled
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
@@ -374,10 +374,17 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 # ---------------------------------------------------------------------- in place
 
 
+def _expect_drawable(x: Tensor, where: str) -> None:
+    """Raise where x may not be filled: before a number is drawn, so that the generator stands where it stood."""
+    expect_writable(x, where)
+    if modes.grad and x.requires_grad:
+        refuse_leaf(x)
+
+
 def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
     if unfilled.on:
         return x
-    expect_writable(x, where)
+    _expect_drawable(x, where)
     n = x._array.size
     if in_pieces and n >= 2 * _PIECE and x._array.flags.c_contiguous and not modes.grad and modes.observer is None:
         flat = x.reshape(-1)  # the numbers of large weights never lie in memory next to these
@@ -395,7 +402,7 @@ _PIECE = 1 << 22  # numbers that are drawn at a time: whole blocks of 16, as `So
 def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
     """Fill x with uniform numbers on [from_, to); of complex numbers both parts."""
     if x.is_complex():
-        expect_writable(x, "uniform_")
+        _expect_drawable(x, "uniform_")
         uniform_(view_as_real(x), from_, to, generator=generator)
         return x
     _need_float(x, "uniform_")
@@ -441,7 +448,7 @@ def geometric_(x, p, *, generator=None) -> Tensor:
 def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
     """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
     source, kind = or_default(generator), x._array.dtype
-    expect_writable(x, "bernoulli_")
+    _expect_drawable(x, "bernoulli_")
     if isinstance(p, Tensor):
         _need_float(p, "bernoulli_")
         drawn = draw_like(x._array, lambda shape: source.bernoulli_each(_ordered(p._array, x._array), kind))
