@@ -28,7 +28,7 @@ def twin(op: type[Pointwise]):
     raise AssertionError(f"PyTorch has no {op.__name__}")
 
 
-TWINS = {"Sign": torch.sign, "Polygamma": lambda x, n: torch.polygamma(n, x)}
+TWINS = {"Sign": torch.sign, "ELU": torch.ops.aten.elu, "Polygamma": lambda x, n: torch.polygamma(n, x)}
 
 
 class Sloped(torch.autograd.Function):

@@ -130,3 +130,21 @@ def test_half_precision_follows_pytorch_to_its_rounding(name, dtype):
         np.testing.assert_allclose(
             found.detach().float().numpy(), wanted, 0, (2e-2 if dtype == "bfloat16" else 3e-3) * np.abs(wanted).max()
         )
+
+
+def test_no_overflow_and_no_digits_lost_on_the_way():
+    """Where a formula of parts overflows, or its slope is a difference of near numbers."""
+    for lib in (torch, bk):
+        x = lib.tensor([1e30, float("inf"), 3.0])
+        found = lib.hypot(x, lib.tensor([1e30, float("nan"), 4.0])).tolist()
+        assert found == [pytest.approx(1.4142136e30), float("inf"), 5.0]
+        for name in ("logaddexp", "logaddexp2"):
+            a = lib.tensor([1e8, 1e4], requires_grad=True)
+            getattr(lib, name)(a, lib.tensor([1e8, 1e4])).sum().backward()
+            assert a.grad.tolist() == [0.5, 0.5], name
+        for activation in (lib.nn.functional.elu, lib.nn.functional.celu):
+            a = lib.tensor([-20.0, -10.0], requires_grad=True)
+            activation(a).sum().backward()
+            assert a.grad.tolist() == pytest.approx([2.0611537e-09, 4.539993e-05], rel=1e-6)
+        k0 = lib.special.modified_bessel_k0(lib.tensor([1e-310, 1.0], dtype=lib.float64))
+        assert k0.tolist() == pytest.approx([713.917, 0.42102443824], rel=1e-5)

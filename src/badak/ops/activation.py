@@ -6,6 +6,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError, tr
+from badak.kernels import elementary
 from badak.kernels.reference._erf import erf
 from badak.ops.pointwise import Formula, Samples, pointwise
 
@@ -35,6 +36,11 @@ def _gelu_formula(approximate="none"):
     )  # fmt: skip
 
 
+def _below_zero(x):
+    """x where it is at most 0, else 0: an exponential of a large x would be inf, and 0 inf NaN."""
+    return np.where(x <= 0, x, x.dtype.type(0))
+
+
 def _silu_formula():
     return Formula(
         "x s", "s (1 + x (1 - s))",
@@ -57,6 +63,16 @@ ReLU = pointwise(
     lambda x: kernels.of(x).relu(x),
     lambda dy, y: kernels.of(dy).relu_backward(dy, y),
     samples=EVERY, **FAST,
+)  # fmt: skip
+ELU = pointwise(
+    "ELU",
+    "y = scale x above 0, else scale alpha (exp(input_scale x) - 1);   dx = dy scale, below dy scale alpha input_scale "
+    "exp(input_scale x).",
+    lambda x, alpha, scale, input_scale: scale * np.where(x <= 0, alpha * np.expm1(_below_zero(x) * input_scale), x),
+    lambda dy, x, alpha, scale, input_scale: (
+        dy * (scale * np.where(x <= 0, alpha * input_scale * elementary.exp(_below_zero(x) * input_scale), x.dtype.type(1)))
+    ),
+    samples=Samples(extremes=("all",), attributes={"alpha": [1.0, 0.7], "scale": [1.0, 1.05], "input_scale": [1.0, 1.5]}),
 )  # fmt: skip
 SiLU = pointwise(
     "SiLU", "y = x s, s = 1 / (1 + exp(-x));   dx = dy s (1 + x (1 - s)).",

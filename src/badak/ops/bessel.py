@@ -78,8 +78,9 @@ def _second_kind(n, scaled, x):
     a, step = np.where(x > 0, x, 1).astype(np.float64), 0.14
     near, far = np.minimum(a, 25), np.maximum(a, 25)
     total, ratio, series = np.full(a.shape, 0.5), 1.0, 0.0
-    for t in np.arange(step, 1 + elementary.log(1500 / near.min(initial=25)), step):
-        total = total + elementary.exp(-2 * near * elementary.sinh(t / 2) ** 2) * elementary.cosh(n * t)
+    for t in np.arange(step, 1 + elementary.log(1500) - elementary.log(near.min(initial=25)), step):
+        falling = elementary.exp(-2 * (np.sqrt(near) * elementary.sinh(t / 2)) ** 2)
+        total = total + np.where(falling > 0, falling * elementary.cosh(n * t), 0)
     for k in range(24):
         series, ratio = series + ratio, ratio * (4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * far)
     y = np.where(a < 25, total * step, series * np.sqrt(np.pi / 2 / far)) * (1 if scaled else elementary.exp(-a))

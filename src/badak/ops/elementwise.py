@@ -9,7 +9,6 @@ from badak.ops._broadcast import each
 from badak.ops._complex import conj
 from badak.ops.arithmetic import power
 from badak.ops.pointwise import Samples, pointwise
-from badak.ops.select import choose
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126
@@ -55,10 +54,16 @@ Log10 = pointwise(
     public="log10", analytic=True, samples=Samples(POSITIVE, ("all",), False),
 )  # fmt: skip
 Logaddexp = pointwise(
-    "Logaddexp", "y = log(exp(a) + exp(b));   da = dy exp(a - y), db = dy exp(b - y).", np.logaddexp,
-    lambda dy, a, b, y: dy * elementary.exp(choose((a == np.inf) & (b < np.inf), 0, a - y)),
-    lambda dy, a, b, y: dy * elementary.exp(choose((b == np.inf) & (a < np.inf), 0, b - y)),
+    "Logaddexp", "y = log(exp(a) + exp(b));   da = dy / (1 + exp(b - a)), db = dy / (1 + exp(a - b)).", np.logaddexp,
+    lambda dy, a, b: dy / (1 + elementary.exp(b - a)),
+    lambda dy, a, b: dy / (1 + elementary.exp(a - b)),
     samples=Samples(None, ("pairs of all",), False),
+)  # fmt: skip
+Hypot = pointwise(
+    "Hypot", "y = sqrt(a^2 + b^2), without overflow;   da = dy a / y, db = dy b / y.", np.hypot,
+    lambda dy, a, y: dy * (a / y),
+    lambda dy, b, y: dy * (b / y),
+    samples=Samples(None, ("pairs of all",)),
 )  # fmt: skip
 Sqrt = pointwise(
     "Sqrt", "y = sqrt(x);   dx = dy / (2 y).", np.sqrt,

@@ -13,10 +13,9 @@ from badak.tensor.complex import view_as_complex, view_as_real
 from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.once_more import once_more
-from badak.tensor.pointwise import sgn, sqrt, square
+from badak.tensor.pointwise import sgn
 from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
-from badak.tensor.upcast import in_float32
 
 
 def round(input, *, decimals: int = 0, out=None) -> Tensor:
@@ -257,9 +256,7 @@ def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
     return where(input.isneginf(), limits.min if neginf is None else neginf, x)
 
 
-@in_float32
 def hypot(input, other) -> Tensor:
-    """sqrt(input^2 + other^2)."""
+    """sqrt(input^2 + other^2), without overflow."""
     in_order("hypot", input, other)
-    a, b = same(input, other)
-    return sqrt(square(a) + square(b))
+    return binary(ops.Hypot, input, other)

@@ -580,7 +580,7 @@ class Methods:
     def hsplit(self, indices_or_sections) -> Any:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
     def hypot(self, other) -> Tensor:
-        """sqrt(input^2 + other^2)."""
+        """sqrt(input^2 + other^2), without overflow."""
     def hypot_(self, other) -> Tensor:
         """hypot, in place."""
     def i0(self, *, out=None) -> Tensor:

@@ -11,6 +11,7 @@ from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_
 from badak.tensor.elementwise import hardshrink as hardshrink
 from badak.tensor.elementwise import prelu as prelu
 from badak.tensor.elementwise import relu as of_tensor
+from badak.tensor.promote import floating
 from badak.tensor.random import default_generator
 from badak.tensor.upcast import in_float32
 
@@ -226,24 +227,19 @@ def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
 def elu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
     x = original(input, inplace, "elu")
-    return placed(_exponential_below_zero(x, alpha, 1.0), input, inplace, "elu_")
+    return placed(apply(ops.ELU, floating(x, "elu"), alpha=alpha, scale=1.0, input_scale=1.0), input, inplace, "elu_")
 
 
 def celu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
     x = original(input, inplace, "celu")
-    return placed(_exponential_below_zero(x, alpha, 1.0 / alpha), input, inplace, "celu_")
+    return placed(apply(ops.ELU, floating(x, "celu"), alpha=alpha, scale=1.0, input_scale=1.0 / alpha), input, inplace, "celu_")
 
 
 def selu(input, inplace=False) -> Tensor:
     """y = scale elu(x, alpha), with the two constants that keep mean 0 and variance 1."""
     x = original(input, inplace, "selu")
-    return placed(_exponential_below_zero(x, SELU_ALPHA, 1.0) * SELU_SCALE, input, inplace, "selu_")
-
-
-def _exponential_below_zero(x: Tensor, alpha: float, rate: float) -> Tensor:
-    below = (x.masked_fill(x > 0, 0) * rate).expm1() * alpha  # filled: exp of a large x would be inf, and inf * 0 NaN
-    return where(x > 0, x, below)
+    return placed(apply(ops.ELU, floating(x, "selu"), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0), input, inplace, "selu_")
 
 
 def threshold(input, threshold, value, inplace=False) -> Tensor:
