@@ -126,11 +126,20 @@ def constants(node: ast.AST, errors: set[str], name: str) -> Iterator[ast.expr]:
                     yield from (one for one in texts if one not in keys and (TABLES[target] or " " in one.value))
                 elif target == "WORDS_OF_CLICK":  # templates
                     yield from (ast.Call(ast.Name("tr"), [one, ast.Name("a"), ast.Name("b")]) for one in texts)
+    elif isinstance(node, ast.FunctionDef) and (words := words_of(node)) is not None:  # a rule of the doctor's
+        values = next((x.value.elts[2:] for x in ast.walk(node) if isinstance(x, ast.Yield) and isinstance(x.value, ast.Tuple)), [])
+        yield ast.Call(ast.Name("tr"), [words, *values])
     elif isinstance(node, ast.FunctionDef) and node.name in FACTS.get(name.partition("/")[0], ()):
         keys = [key for each in ast.walk(node) if isinstance(each, ast.Dict) for key in each.keys]
         keys += [each.slice for each in ast.walk(node) if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)]
         found = (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
         yield from (ast.Constant(key.replace("_", " ")) for key in found)
+
+
+def words_of(function: ast.FunctionDef) -> ast.expr | None:
+    """What `@rule(kind, words)` says of what the function yields: (line, fix, what stands in the holes ...)."""
+    calls = (each for each in function.decorator_list if isinstance(each, ast.Call) and name_of(each.func) == "rule")
+    return next((each.args[1] for each in calls if len(each.args) > 1), None)
 
 
 def documented(name: str, node: ast.AST) -> str:

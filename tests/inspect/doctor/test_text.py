@@ -289,6 +289,8 @@ def test_no_sound_program_of_the_classroom_is_told_anything(monkeypatch):
 
 def test_what_is_told_is_said_by_a_diagnosis():
     folder = Path(text.__file__).parent
-    kinds = {kind for path in folder.glob("*.py") for kind in re.findall(r'Told\(\s*"(\w+)"', path.read_text(encoding="utf-8"))}
+    kinds = {
+        kind for path in folder.glob("*.py") for kind in re.findall(r'(?:Told|rule)\(\s*"(\w+)"', path.read_text(encoding="utf-8"))
+    }
     every = "".join(path.read_text(encoding="utf-8") for path in [*folder.glob("diagnoses/*.py"), folder / "session.py"])
     assert len(kinds) > 10 and not {kind for kind in kinds if f'"{kind}")' not in every}

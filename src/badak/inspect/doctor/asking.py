@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.held import is_held
@@ -10,16 +9,7 @@ from badak.inspect.doctor.idle import BATCHES
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in
-from badak.inspect.doctor.told import Told
-
-
-def asking(tree: ast.Module) -> Iterator[Told]:
-    """All of them."""
-    yield from last_batch_alone(tree)
-    yield from begun_in_each_batch(tree)
-    yield from of_the_training_alone(tree)
-    yield from given_the_answers(tree)
-    yield from in_the_training_alone(tree)
+from badak.inspect.doctor.told import OTHER, Found, rule
 
 
 def scopes(tree: ast.Module) -> list[ast.FunctionDef | ast.Module]:
@@ -45,7 +35,8 @@ def tests(scope: ast.AST) -> list[tuple[ast.For, bool]]:
 EMPTY, LIST = re.compile(r"^(\[\]|list\(\)|0|0\.0|(torch|np)\.zeros\(.*\))$"), re.compile(r"^(\[\]|list\(\))$")
 
 
-def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "each batch gives {} something new: what is read behind the loop is the last batch alone")
+def last_batch_alone(tree: ast.Module) -> Found:
     """preds = [] before a loop over batches, and preds = logits.argmax(1) in it: the last batch alone is left."""
     for scope in scopes(tree):
         for loop, only in tests(scope):
@@ -68,18 +59,14 @@ def last_batch_alone(tree: ast.Module) -> Iterator[Told]:
             }
             for name in sorted((begun & given) - read - grown):
                 if name in later and not name.endswith("loss"):  # that of the last batch may be what is shown
-                    yield Told(
-                        "read", later[name],
-                        tr("each batch gives {} something new: what is read behind the loop is the last batch alone", name),
-                        tr("gather all batches: {}.append(...), or +=", name),
-                    )  # fmt: skip
-                    return
+                    yield later[name], tr("gather all batches: {}.append(...), or +=", name), name
 
 
 COUNTED = re.compile(r"^(np|numpy|torch)\.zeros\(")
 
 
-def begun_in_each_batch(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} begins again in each batch: the last one alone is read behind the loop")
+def begun_in_each_batch(tree: ast.Module) -> Found:
     """for x, y in val_loader: confusion = np.zeros((4, 4)), which grows in that round and is read behind the loop."""
     for scope in scopes(tree):
         for loop, only in tests(scope) if scope is not tree else ():
@@ -101,11 +88,7 @@ def begun_in_each_batch(tree: ast.Module) -> Iterator[Told]:
                 )
                 nested = any(isinstance(x, ast.For | ast.While) for line in loop.body for x in walk(line))
                 if grows and not nested:
-                    yield Told(
-                        "read", loop.lineno, tr("{} begins again in each batch: the last one alone is read behind the loop", name),
-                        tr("{} = ... once, before the loop", name),
-                    )  # fmt: skip
-                    return
+                    yield loop, tr("{} = ... once, before the loop", name), name
 
 
 def assigned_in(scope: ast.AST) -> list[tuple[int, str, ast.expr]]:
@@ -116,7 +99,8 @@ def assigned_in(scope: ast.AST) -> list[tuple[int, str, ast.expr]]:
     return found + [each for each in assigned(scope) if id(each[2]) in own]
 
 
-def of_the_training_alone(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "the loop over {} takes {} each time: what is tested is what was learnt")
+def of_the_training_alone(tree: ast.Module) -> Found:
     """for split in ("train", "val"): get_batch("train"); and a test that reads train_x, where val_x is never read."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
         over = loop.iter.elts if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
@@ -126,16 +110,12 @@ def of_the_training_alone(tree: ast.Module) -> Iterator[Told]:
         for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)):
             fixed = [str(x.value) for x in call.args if isinstance(x, ast.Constant) and x.value in parts]
             if fixed and TRAIN.search(fixed[0]) and not names_in(call) & {unparse(loop.target)}:
-                yield Told(
-                    "chosen", call.lineno,
-                    tr("the loop over {} takes {} each time: what is tested is what was learnt", unparse(loop.iter), unparse(call)),
-                    f"{unparse(call.func)}({unparse(loop.target)})",
-                )  # fmt: skip
-                return
+                yield call, f"{unparse(call.func)}({unparse(loop.target)})", unparse(loop.iter), unparse(call)
     yield from beside_what_was_held(tree)
 
 
-def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen")
+def beside_what_was_held(tree: ast.Module) -> Found:
     """def validate(): ... train_x ..., or valid_x = windows(train_rows), where nobody reads val_x, or valid_rows."""
     given = {name for _, name, _ in assigned(tree) if name.isidentifier()}
     counted = {id(x.args[0]) for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "len" and x.args}
@@ -159,11 +139,7 @@ def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
         for x in (x for x in names if TRAIN.search(x.id) and not is_held(x.id) and x.id not in numbers):
             twins = [name for name in unread if rest(name) == rest(x.id) and name != where]
             if twins:
-                yield Told(
-                    "chosen", x.lineno, tr("{} reads {}, and nobody reads {}", where, x.id, twins[0]),
-                    tr("test with what was held back"),
-                )  # fmt: skip
-                return
+                yield x, tr("test with what was held back"), tr("{} reads {}, and nobody reads {}", where, x.id, twins[0])
     over = [x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.iter, ast.Name)]
     twice = [x.iter.id for x in over]  # type: ignore[attr-defined]
     for name in (x for x in twice if is_held(x) and twice.count(x) > 1):
@@ -174,12 +150,11 @@ def beside_what_was_held(tree: ast.Module) -> Iterator[Told]:
             and any(isinstance(y, ast.Name) and y.id == x and id(y) in counted for y in walk(tree))
         ]
         if alike:
-            yield Told(
-                "chosen", max(x.lineno for x in over if unparse(x.iter) == name),
+            yield (
+                max(x.lineno for x in over if unparse(x.iter) == name),
+                OTHER,
                 tr("two loops go over {}, and {} is only counted", name, alike[0]),
-                tr("the other one that was meant"),
-            )  # fmt: skip
-            return
+            )
 
 
 def is_number(value: ast.expr) -> bool:
@@ -197,7 +172,8 @@ def rest(name: str) -> str:
 FORCES = re.compile(r"teacher|forc")
 
 
-def given_the_answers(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is asked with {}={}, as in training: it reads the answers that it is tested on")
+def given_the_answers(tree: ast.Module) -> Found:
     """forward(self, src, tgt, teacher_forcing=0.5), and a test that calls model(src, tgt)."""
     for forward in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"):
         args = forward.args.args[1:]
@@ -215,13 +191,7 @@ def given_the_answers(tree: ast.Module) -> Iterator[Told]:
                 continue
             for call in (x for x in walk(scope) if isinstance(x, ast.Call) and unparse(x.func) in models):
                 if place >= len(call.args) and not any(x.arg in (name, None) for x in call.keywords) and len(call.args) >= 2:
-                    yield Told(
-                        "read", call.lineno,
-                        tr("{} is asked with {}={}, as in training: it reads the answers that it is tested on", unparse(call.func),
-                           name, unparse(value)),
-                        f"{name}=0",
-                    )  # fmt: skip
-                    return
+                    yield call, f"{name}=0", unparse(call.func), name, unparse(value)
 
 
 CHANCE = re.compile(
@@ -230,7 +200,8 @@ CHANCE = re.compile(
 MODELS = re.compile(r"^(self\.)?\w*(model|net|encoder|classifier|rnn|cnn|clf)\w*$", re.IGNORECASE)
 
 
-def in_the_training_alone(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is prepared by {}() where the model learns, and is given as it is in this loop")
+def in_the_training_alone(tree: ast.Module) -> Found:
     """x = resample(x) in the loop that trains, and model(x) as it is in the one that tests."""
     own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and not CHANCE.search(x.name + unparse(x))}
     own |= {name for _, name, value in assigned(tree) if isinstance(value, ast.Lambda) and not CHANCE.search(name + unparse(value))}
@@ -254,15 +225,13 @@ def in_the_training_alone(tree: ast.Module) -> Iterator[Told]:
             for other in ask:
                 calls = [x for x in walk(other) if isinstance(x, ast.Call) and called(x) in own]
                 if given_to_a_model(other, name) and not any(name in names_in(each) for x in calls for each in x.args):
-                    yield Told(
-                        "prepared", other.lineno,
-                        tr("{} is prepared by {}() where the model learns, and is given as it is in this loop", name, function),
-                        f"{name} = {function}({name})",
-                    )  # fmt: skip
-                    return
+                    yield other, f"{name} = {function}({name})", name, function
 
 
 def given_to_a_model(loop: ast.For, name: str) -> bool:
     """Whether a loop gives a model something under this name."""
     calls = [x for x in walk(loop) if isinstance(x, ast.Call) and MODELS.match(unparse(x.func))]
     return any(unparse(x) == name for call in calls for x in call.args)
+
+
+RULES = (last_batch_alone, begun_in_each_batch, of_the_training_alone, given_the_answers, in_the_training_alone)

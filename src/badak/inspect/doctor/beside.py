@@ -2,22 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import ON_PURPOSE, ORDERS, SAME_ROWS, apart_from, assigned, called, picks
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
 
-def beside(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from side_by_side(tree)
-    yield from of_another_part(tree)
-    yield from of_the_table(tree)
-    yield from of_another_draw(tree)
-
-
-def of_another_draw(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def of_another_draw(tree: ast.Module) -> Found:
     """return x[index], y[torch.randperm(n)], where index is an order, too."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         orders = {name for _, name, value in assigned(function) if called(value) in ORDERS}
@@ -28,17 +20,16 @@ def of_another_draw(tree: ast.Module) -> Iterator[Told]:
             if fresh is not None and other is not None and unparse(fresh.value) != unparse(other.value):
                 if not ON_PURPOSE.search(unparse(fresh.value)):
                     yield apart_from(line.lineno, unparse(fresh.value), unparse(other.value))
-                    return
 
 
-def side_by_side(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def side_by_side(tree: ast.Module) -> Found:
     """TensorDataset(x, y[torch.randperm(n)]); and self.x[i], self.y[i - 1] of one example."""
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x).endswith("Dataset") and len(x.args) > 1):
         moved = [x for x in node.args if isinstance(x, ast.Subscript) and called(x.slice) in ORDERS]
         if 0 < len(moved) < len(node.args) and not ON_PURPOSE.search(unparse(moved[0].value)):
             other = next(unparse(x) for x in node.args if x not in moved)
             yield apart_from(node.lineno, unparse(moved[0].value), other)
-            return
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__" and len(x.args.args) > 1):
         place = function.args.args[1].arg
         every = [x for x in walk(function) if isinstance(x, ast.Subscript) and not isinstance(x.slice, ast.Slice)]
@@ -48,10 +39,10 @@ def side_by_side(tree: ast.Module) -> Iterator[Told]:
         ]
         if plain and before:
             yield apart_from(before[0].lineno, unparse(before[0].value), min(plain))
-            return
 
 
-def of_another_part(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def of_another_part(tree: ast.Module) -> Found:
     """train_x, train_y = x[:n], y[1 : n + 1], where the test takes the same rows of both; or both side by side in a dataset."""
     sides: dict[str, list[tuple[int, ast.Subscript]]] = {}
     for line, name, value in assigned(tree):
@@ -69,7 +60,6 @@ def of_another_part(tree: ast.Module) -> Iterator[Told]:
     for line, a, b in of:
         if (unparse(a.value), unparse(b.value)) in alike and unparse(a.slice) != unparse(b.slice):
             yield apart_from(line, unparse(b), unparse(a))
-            return
 
 
 def sliced(value: ast.expr) -> ast.Subscript | None:
@@ -80,7 +70,8 @@ def sliced(value: ast.expr) -> ast.Subscript | None:
     return value if cut else None  # type: ignore[return-value]
 
 
-def of_the_table(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def of_the_table(tree: ast.Module) -> Found:
     """mixed = pairs[torch.randperm(n)], and in one loop rows i to j of both."""
     copies = {
         name: unparse(value.value)
@@ -99,4 +90,6 @@ def of_the_table(tree: ast.Module) -> Iterator[Told]:
             copy = next((name for name, of in copies.items() if of == base), "")
             if copy and ":" in index and any((name, at) == (copy, index) for _, name, at in every):
                 yield apart_from(line, copy, base)
-                return
+
+
+RULES = (side_by_side, of_another_part, of_the_table, of_another_draw)

@@ -8,7 +8,7 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, stored_by
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 LOSS = re.compile(
     r"(^|[._])(loss\w*|losses|\w*loss|\w*criterion|mse|mae|rmse|nll|bce|ppl|perplexity|cross_entropy|err|error|errors|cer|wer)$"
@@ -23,9 +23,8 @@ SIDES = ast.Lt | ast.Gt | ast.LtE | ast.GtE
 def worse_is_better(tree: ast.Module) -> Iterator[Told]:
     """The worst is kept as the best, or a plateau is waited for on the wrong side."""
     known = Meaning(tree)
-    yield from kept(tree, known)
-    yield from largest(tree, known)
-    yield from plateaus(tree, known)
+    for each in (kept, largest, plateaus):
+        yield from each(tree, known)
 
 
 class Meaning:
@@ -123,7 +122,15 @@ def sides(test: ast.expr) -> list[ast.expr]:
     return test.values if isinstance(test, ast.BoolOp) else [test]
 
 
-def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
+def worst(what: str, larger: bool) -> str:
+    """The worst of a loss, or of a share of right answers, is kept."""
+    if larger:
+        return tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", what, tr("larger"))
+    return tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", what, tr("smaller"))
+
+
+@rule("best")
+def kept(tree: ast.Module, known: Meaning) -> Found:
     """if loss > best: best = loss, or the other way round for a share of right answers."""
     for where, node, test in ((where, found, x) for where, found in scopes(tree) for x in sides(found.test)):
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], SIDES):
@@ -136,18 +143,11 @@ def kept(tree: ast.Module, known: Meaning) -> Iterator[Told]:
             larger = isinstance(test.ops[0], ast.Gt | ast.GtE) == (sign == 1)
             what = known.of(new, where)
             if what == ("loss" if larger else "gain"):
-                yield Told(
-                    "best", node.lineno,
-                    tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", unparse(new), tr("larger"))
-                    if larger else
-                    tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", unparse(new),
-                       tr("smaller")),
-                    f"if {unparse(new)} {'<' if larger else '>'} {unparse(old)}:",
-                )  # fmt: skip
-                return
+                yield node, f"if {unparse(new)} {'<' if larger else '>'} {unparse(old)}:", worst(unparse(new), larger)
 
 
-def largest(tree: ast.Module, known: Meaning) -> Iterator[Told]:
+@rule("best")
+def largest(tree: ast.Module, known: Meaning) -> Found:
     """best = max(best, loss), or min(best, accuracy)."""
     inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
     for node in (x for x in walk(tree) if isinstance(x, ast.Assign)):
@@ -160,17 +160,11 @@ def largest(tree: ast.Module, known: Meaning) -> Iterator[Told]:
         larger = unparse(call.func) == "max"
         if known.of(others[0], inside.get(id(node))) == ("loss" if larger else "gain"):
             what, other = unparse(others[0]), "min" if larger else "max"
-            yield Told(
-                "best", node.lineno,
-                tr("{} is kept as the best where it is {}, and it is a loss: the worst is kept", what, tr("larger"))
-                if larger else
-                tr("{} is kept as the best where it is {}, and it counts what is right: the worst is kept", what, tr("smaller")),
-                f"{best} = {other}({best}, {what})",
-            )  # fmt: skip
-            return
+            yield node, f"{best} = {other}({best}, {what})", worst(what, larger)
 
 
-def plateaus(tree: ast.Module, known: Meaning) -> Iterator[Told]:
+@rule("plateau", "ReduceLROnPlateau with mode={!r} is told {}: it takes what gets better for what does not")
+def plateaus(tree: ast.Module, known: Meaning) -> Found:
     """ReduceLROnPlateau that waits for a loss to rise, or for a share of right answers to fall."""
     made: dict[str, Any] = {}
     for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
@@ -181,10 +175,4 @@ def plateaus(tree: ast.Module, known: Meaning) -> Iterator[Told]:
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and x.args):
         mode = made.get(unparse(node.func.value)) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else ""
         if mode and (mode, known.of(node.args[0], inside.get(id(node)))) in (("max", "loss"), ("min", "gain")):
-            yield Told(
-                "plateau", node.lineno,
-                tr("ReduceLROnPlateau with mode={!r} is told {}: it takes what gets better for what does not", mode,
-                   unparse(node.args[0])),
-                'mode="min"' if mode == "max" else 'mode="max"',
-            )  # fmt: skip
-            return
+            yield node, 'mode="min"' if mode == "max" else 'mode="max"', mode, unparse(node.args[0])

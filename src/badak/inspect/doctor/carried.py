@@ -2,28 +2,17 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 from badak.optim import lr_scheduler
 
 
-def carried(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from runs_on(tree)
-    yield from stays_the_best(tree)
-    yield from kept_for_nobody(tree)
-    yield from once_an_epoch(tree)
-    yield from one_epoch_long(tree)
-    yield from teacher_as_drawn(tree)
-    yield from steps_for_epochs(tree)
-
-
-def teacher_as_drawn(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} is asked for its answers as it was drawn: nothing has trained or loaded it")
+def teacher_as_drawn(tree: ast.Module) -> Found:
     """teacher = Net(), which is asked for its answers, and that nothing trained and nothing loaded."""
     functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
     kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)} | {*functions} | {"Sequential"}
@@ -49,14 +38,11 @@ def teacher_as_drawn(tree: ast.Module) -> Iterator[Told]:
         stores = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Store)]
         if not taught and len(stores) == 1 and not re.search(r"load|\.backward\(|pretrained|deepcopy", makes + unparse(value)):
             if f"{name}(" in text and "student" in text.lower():
-                yield Told(
-                    "setting", line, tr("{} is asked for its answers as it was drawn: nothing has trained or loaded it", name),
-                    tr("train it, or load its weights, before a student learns from it"),
-                )  # fmt: skip
-                return
+                yield line, tr("train it, or load its weights, before a student learns from it"), name
 
 
-def steps_for_epochs(tree: ast.Module) -> Iterator[Told]:
+@rule("plateau", "{} counts epochs ({}), and its step() is called in each batch: the rate falls at once")
+def steps_for_epochs(tree: ast.Module) -> Found:
     """CosineAnnealingLR(optimizer, T_max=epochs), or StepLR(optimizer, 3), whose step() stands in the loop over batches."""
     functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
     for scope in functions:
@@ -78,18 +64,14 @@ def steps_for_epochs(tree: ast.Module) -> Iterator[Told]:
             few = kind == "StepLR" and re.fullmatch(r"[1-5]", long)
             told = re.search(r"epoch", long, re.IGNORECASE) and not re.search(r"len\(|steps|\*", long)
             if moves and (few or told):
-                yield Told(
-                    "plateau", moves[0].lineno,
-                    tr("{} counts epochs ({}), and its step() is called in each batch: the rate falls at once", kind, long),
-                    tr("{}.step() behind the loop over batches", name),
-                )  # fmt: skip
-                return
+                yield moves[0], tr("{}.step() behind the loop over batches", name), kind, long
 
 
 COUNTED = re.compile(r"loss|==|\.eq\(|\.item\(\)|correct|\.sum\(")
 
 
-def runs_on(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is divided by {} in each round of the loop over {}, and never begins again: it holds all rounds before")
+def runs_on(tree: ast.Module) -> Found:
     """total = 0 before the loop over epochs, and total / len(loader) in each: what an epoch tells holds all before it."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For)):
         inner = [x for line in loop.body for x in walk(line) if isinstance(x, ast.For)]
@@ -106,19 +88,14 @@ def runs_on(tree: ast.Module) -> Iterator[Told]:
             steady = not (names_in(node.right) & moved) and not isinstance(node.right, ast.Constant) and "time" not in below
             counts = numbered and {x.id for x in walk(loop.target) if isinstance(x, ast.Name)} & names_in(node.right)
             if name in stays and steady and not counts:
-                yield Told(
-                    "read", node.lineno,
-                    tr("{} is divided by {} in each round of the loop over {}, and never begins again: it holds all rounds before",
-                       name, below, unparse(loop.iter)),
-                    tr("{} = 0 at the begin of each round", name),
-                )  # fmt: skip
-                return
+                yield node, tr("{} = 0 at the begin of each round", name), name, below, unparse(loop.iter)
 
 
 KEEPS = re.compile(r"state_dict\(|\bsave\(|deepcopy\(|save_")
 
 
-def stays_the_best(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} is compared with {}, and never given what was better: all that is better than at the begin is kept")
+def stays_the_best(tree: ast.Module) -> Found:
     """if score > best: save(model), and best is never written: the last is kept, whatever it is worth."""
     functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
     for node in (x for x in walk(tree) if isinstance(x, ast.If) and isinstance(x.test, ast.Compare) and len(x.test.ops) == 1):
@@ -135,16 +112,16 @@ def stays_the_best(tree: ast.Module) -> Iterator[Told]:
         late = [x for x in own if id(x) not in once] if "." in best or not around else own
         looped = {id(y) for x in around for y in walk(x)}
         if own and not any(id(x) in looped for x in own) and (around or not late) and ("." not in best or not late):
-            yield Told(
-                "setting", node.lineno,
-                tr("{} is compared with {}, and never given what was better: all that is better than at the begin is kept",
-                   unparse(sides[0] if unparse(sides[1]) == best else sides[1]), best),
+            yield (
+                node,
                 f"{best} = {unparse(sides[0] if unparse(sides[1]) == best else sides[1])}",
-            )  # fmt: skip
-            return
+                unparse(sides[0] if unparse(sides[1]) == best else sides[1]),
+                best,
+            )
 
 
-def kept_for_nobody(tree: ast.Module) -> Iterator[Told]:
+@rule("setting")
+def kept_for_nobody(tree: ast.Module) -> Found:
     """best_state = deepcopy(model.state_dict()), which nobody loads: what is tested at the end is the last epoch."""
     for line, name, value in assigned(tree):
         last = name.rpartition(".")[2]
@@ -155,12 +132,15 @@ def kept_for_nobody(tree: ast.Module) -> Iterator[Told]:
         read = any(last == (x.id if isinstance(x, ast.Name) else x.attr) for x in reads)
         said = any(isinstance(x, ast.Constant) and x.value == last for x in walk(tree))
         if not read and not said:
-            yield Told(
-                "setting", line, tr("{} is kept, and nobody reads it: the model at the end is that of the last epoch", name)
-                if kept else tr("{} is loaded, and nobody reads it", name),
+            yield (
+                line,
                 f"model.load_state_dict({name})",
-            )  # fmt: skip
-            return
+                (
+                    tr("{} is kept, and nobody reads it: the model at the end is that of the last epoch", name)
+                    if kept
+                    else tr("{} is loaded, and nobody reads it", name)
+                ),
+            )
 
 
 def ends_with(tree: ast.Module, line: int) -> bool:
@@ -173,7 +153,8 @@ def ends_with(tree: ast.Module, line: int) -> bool:
 COUNTS = re.compile(r"steps_per_epoch|len\([\w.\[\]'\"]*(loader|_dl|iterator|batches)(\[\W?\w+\W?\])?\)", re.IGNORECASE)
 
 
-def once_an_epoch(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} counts batches ({}), and its step() is called once an epoch: the rate stays near its begin")
+def once_an_epoch(tree: ast.Module) -> Found:
     """OneCycleLR(..., steps_per_epoch=len(loader)) whose step() stands behind the loop over batches."""
     trains = [x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
     inner = [x for x in trains if not any(isinstance(y, ast.For) and ".backward(" in unparse(y) for z in x.body for y in walk(z))]
@@ -191,19 +172,19 @@ def once_an_epoch(tree: ast.Module) -> Iterator[Told]:
         loops = [x for x in walk(tree) if isinstance(x, ast.For) and any(y is z for z in moves for y in walk(x))]
         epochs = [x for x in loops if any(y in inner or called(y) in learning for z in x.body for y in walk(z))]
         if inner and moves and epochs and not any(id(x) in within for x in moves):
-            yield Told(
-                "setting", moves[0].lineno,
-                tr("{} counts batches ({}), and its step() is called once an epoch: the rate stays near its begin", kind,
-                   next(x for x in [*given, *(x.arg or "" for x in value.keywords)] if COUNTS.search(x))),
+            yield (
+                moves[0],
                 tr("{}.step() in the loop over batches", name),
-            )  # fmt: skip
-            return
+                kind,
+                next(x for x in [*given, *(x.arg or "" for x in value.keywords)] if COUNTS.search(x)),
+            )
 
 
 LENGTH = re.compile(r"total|max_?(steps|iters)|num_training|T_max|total_iters|n_?iters|decay_steps", re.IGNORECASE)
 
 
-def one_epoch_long(tree: ast.Module) -> Iterator[Told]:
+@rule("plateau", "{} is the number of batches of one epoch, and the schedule is moved on in each batch of all epochs")
+def one_epoch_long(tree: ast.Module) -> Found:
     """total_steps = len(loader), by which a schedule goes that is moved in each batch of several epochs."""
     trains = [x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
     nested = [x for x in trains if any(x is not y and any(z is x for z in walk(y)) for y in trains)]
@@ -219,14 +200,12 @@ def one_epoch_long(tree: ast.Module) -> Iterator[Told]:
         text_of = re.sub(r"( // \w+(\.\w+)?| \+ 1)$", "", unparse(value))
         own = COUNTS.fullmatch(text_of) and LENGTH.search(name) and "warm" not in name.lower()
         if own and batchwise and re.search(rf"(?<![\w.]){re.escape(name)}\b", text):
-            yield Told(
-                "plateau", line,
-                tr("{} is the number of batches of one epoch, and the schedule is moved on in each batch of all epochs", name),
-                f"{name} = epochs * {unparse(value)}",
-            )  # fmt: skip
-            return
+            yield line, f"{name} = epochs * {unparse(value)}", name
 
 
 def same(call: Any, name: str) -> bool:
     """Whether a method of what a name holds is called, whoever it belongs to."""
     return unparse(call.func.value).rpartition(".")[2] == name.rpartition(".")[2]
+
+
+RULES = (runs_on, stays_the_best, kept_for_nobody, once_an_epoch, one_epoch_long, teacher_as_drawn, steps_for_epochs)

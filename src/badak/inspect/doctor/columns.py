@@ -2,77 +2,48 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SAME_NAMES, apart_from, assigned, called, names_in, picks
-from badak.inspect.doctor.told import Told
-
-
-def columns(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from cut_into_rows(tree)
-    yield from other_column(tree)
-    yield from sorted_alone(tree)
-    yield from sorted_within(tree)
-    yield from column_twice(tree)
-    yield from gathered_in_two_orders(tree)
-    yield from one_stands_still(tree)
-    yield from turned_alone(tree)
-    yield from named_twice(tree)
-    yield from order_for_ranks(tree)
-    yield from errors_that_cancel(tree)
-    yield from ranked_from_below(tree)
-    yield from sorted_from_below(tree)
-
+from badak.inspect.doctor.tables import ONE_ORDER, SAME_NAMES, apart_from, assigned, called, names_in, picks
+from badak.inspect.doctor.told import OTHER, Found, rule
 
 ERRORS = re.compile(r"^(\w+_)?(mae|mse|rmse|mean_abs\w*|abs_err\w*|rms)(_\w+)?$", re.IGNORECASE)
 
 
-def errors_that_cancel(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is the mean of differences, of which those above 0 and those below cancel")
+def errors_that_cancel(tree: ast.Module) -> Found:
     """mae = (guess - y).mean()."""
     for line, name, value in (x for x in assigned(tree) if ERRORS.match(x[1])):
         text = unparse(value)
         plain = re.search(r"\(?\w+(\.\w+)? - \w+(\.\w+)?\)?(\.float\(\))?(\.mean\(|\)$)", text) and "mean(" in text
         if plain and not re.search(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|\* ?\(", text):
-            yield Told(
-                "read", line, tr("{} is the mean of differences, of which those above 0 and those below cancel", name),
-                f"{name} = (...).abs().mean()",
-            )  # fmt: skip
-            return
+            yield line, f"{name} = (...).abs().mean()", name
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and not CANCELS_NOT.search(unparse(x))):
         less = {name: unparse(value) for _, name, value in assigned(function) if re.match(r"err(or)?s?$|residuals?$", name)}
         for node in (x for x in walk(function) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
             name = unparse(node.value).partition(".sum(")[0]
             if re.match(r"\(?.+ - \w+\)?( [*/] .+)?$", less.get(name, "")) and ".sum(" in unparse(node.value):
-                yield Told(
-                    "read", node.lineno,
-                    tr("{} is the mean of differences, of which those above 0 and those below cancel", unparse(node.target)),
-                    f"{name}.abs().sum()",
-                )  # fmt: skip
-                return
+                yield node, f"{name}.abs().sum()", unparse(node.target)
 
 
 CANCELS_NOT = re.compile(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|bias|error \* error|backward")
 HIGH = re.compile(r"score|logit|sim|prob|pred", re.IGNORECASE)
 
 
-def ranked_from_below(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} counts what has a smaller score, and the best has the largest")
+def ranked_from_below(tree: ast.Module) -> Found:
     """rank = (scores < scores[0]).sum(), and rank < 10 is a hit."""
     text = unparse(tree)
     for line, name, value in assigned(tree):
         found = re.search(r"\((\w+) < \1\[[^\]]+\]\)\.sum\(", unparse(value))
         if found and "rank" in name.lower() and HIGH.search(found[1]) and re.search(rf"\b{re.escape(name)} <=? ", text):
-            yield Told(
-                "read", line, tr("{} counts what has a smaller score, and the best has the largest", name),
-                unparse(value).replace("<", ">"),
-            )  # fmt: skip
-            return
+            yield line, unparse(value).replace("<", ">"), name
 
 
-def sorted_from_below(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} begins with the least likely, and precision is asked of the first k")
+def sorted_from_below(tree: ast.Module) -> Found:
     """order = scores.argsort(), hits = truth[order].cumsum(0), and hits / arange(1, n + 1): the least likely come first."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
         text = unparse(function)
@@ -81,14 +52,11 @@ def sorted_from_below(tree: ast.Module) -> Iterator[Told]:
             hits = re.search(rf"\[{re.escape(name)}\](\.float\(\))?\.cumsum|cumsum\(\w+\[{re.escape(name)}\]", text)
             turned = re.search(rf"{re.escape(name)}\[::-1\]|{re.escape(name)}\.flip|flip\({re.escape(name)}", text)
             if plain and hits and not turned and re.search(r"/ (torch|np)\.arange\(1", text):
-                yield Told(
-                    "read", line, tr("{} begins with the least likely, and precision is asked of the first k", name),
-                    "scores.argsort(descending=True)",
-                )  # fmt: skip
-                return
+                yield line, "scores.argsort(descending=True)", name
 
 
-def named_twice(tree: ast.Module) -> Iterator[Told]:
+@rule("twice", "{} stands twice in {}, and adds nothing the second time")
+def named_twice(tree: ast.Module) -> Found:
     """COLUMNS = ["age", "age", "fare"], by which a table is picked."""
     picked = {name for x in walk(tree) if isinstance(x, ast.Subscript) for name in names_in(x.slice)}
     lists = [(line, name, value) for line, name, value in assigned(tree) if isinstance(value, ast.List) and name in picked]
@@ -96,14 +64,11 @@ def named_twice(tree: ast.Module) -> Iterator[Told]:
         words = [unparse(x) for x in value.elts if isinstance(x, ast.Constant) and isinstance(x.value, str)]
         same = next((x for x in words if words.count(x) > 1), "")
         if same and len(words) == len(value.elts):
-            yield Told(
-                "twice", line, tr("{} stands twice in {}, and adds nothing the second time", same, name),
-                tr("the other one that was meant"),
-            )  # fmt: skip
-            return
+            yield line, OTHER, same, name
 
 
-def order_for_ranks(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is the order of the rows, not the rank of each")
+def order_for_ranks(tree: ast.Module) -> Found:
     """ranks = argsort(scores) + 1, and ranks[positive].sum(): where each stands is argsort of argsort."""
     text = unparse(tree)
     for line, name, value in assigned(tree):
@@ -111,14 +76,11 @@ def order_for_ranks(tree: ast.Module) -> Iterator[Told]:
         plain = called(order) == "argsort" and unparse(order).count("argsort") == 1
         if plain and "rank" in name.lower() and re.search(rf"\b{re.escape(name)}\[[^\]:]+\]\.(sum|mean)\(", text):
             if not re.search(rf"argsort\({re.escape(name)}\b|\b{re.escape(name)}\.argsort", text):
-                yield Told(
-                    "read", line, tr("{} is the order of the rows, not the rank of each", name),
-                    f"{name} = argsort(argsort(x)) + 1",
-                )  # fmt: skip
-                return
+                yield line, f"{name} = argsort(argsort(x)) + 1", name
 
 
-def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
+@rule("view")
+def cut_into_rows(tree: ast.Module) -> Found:
     """np.stack([a, b, c]).reshape(n, 3): columns one behind the other, cut into rows of three numbers of one column."""
     joined = {name: value for _, name, value in assigned(tree) if columns_in(value)}
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("reshape", "view")):
@@ -128,22 +90,25 @@ def cut_into_rows(tree: ast.Module) -> Iterator[Told]:
             holder, sizes = node.args[0], node.args[1].elts if len(node.args) > 1 and isinstance(node.args[1], ast.Tuple) else []
         turned = re.fullmatch(r"(.+)\.(T|transpose\(\))", unparse(holder)) if holder is not None else None
         if turned and len(sizes) == 2 and unparse(sizes[1]) == "-1" and rows_of(turned[1], unparse(sizes[0])):
-            yield Told(
-                "view", node.lineno,
-                tr("{} cuts columns that lie one behind the other into rows: each row has numbers of one column",
-                   unparse(node)[-60:]),
+            yield (
+                node,
                 tr("the table as it is, or .T alone"),
-            )  # fmt: skip
-            return
+                tr(
+                    "{} cuts columns that lie one behind the other into rows: each row has numbers of one column",
+                    unparse(node)[-60:],
+                ),
+            )
         several = columns_in(joined.get(unparse(holder), holder)) if holder is not None else 0
         if several > 1 and len(sizes) == 2 and unparse(sizes[1]) == str(several) and unparse(sizes[0]) != "1":
-            yield Told(
-                "view", node.lineno,
-                tr("{} columns lie one behind the other, and {} cuts them into rows: each row has numbers of one column", several,
-                   unparse(node)[-40:]),
+            yield (
+                node,
                 tr("np.stack([a, b, c], axis=1), or .T"),
-            )  # fmt: skip
-            return
+                tr(
+                    "{} columns lie one behind the other, and {} cuts them into rows: each row has numbers of one column",
+                    several,
+                    unparse(node)[-40:],
+                ),
+            )
 
 
 def rows_of(table: str, size: str) -> bool:
@@ -164,7 +129,8 @@ def columns_in(value: ast.expr) -> int:
 ASKED = re.compile(r"^(y|ys|target|targets|label|labels|future|truth)(_\w+)?$")
 
 
-def other_column(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "column {} is asked for, and the errors are told in the units of column {}")
+def other_column(tree: ast.Module) -> Found:
     """target = series[i : i + n, 2], and what is told of errors in its own units is multiplied by std[0], or by std["load"]."""
     columns: dict[int, int] = {}
     given = assigned(tree)
@@ -185,11 +151,7 @@ def other_column(tree: ast.Module) -> Iterator[Told]:
         found = {each[number] for each in fits if unit in each} or {each[number] for each in fits}
         column = found.pop() if len(found) == 1 else unit
     if column != unit:
-        yield Told(
-            "formula", line,
-            tr("column {} is asked for, and the errors are told in the units of column {}", column, unit),
-            tr("one column for both: it is what is asked for"),
-        )  # fmt: skip
+        yield line, tr("one column for both: it is what is asked for"), column, unit
 
 
 ANSWERS = re.compile(r"pred|forecast|(^|_)y_?hat|outputs?$|answers?$")
@@ -215,7 +177,8 @@ def fixed_columns(value: ast.expr) -> list[int]:
     ]
 
 
-def sorted_alone(tree: ast.Module) -> Iterator[Told]:
+@rule("apart", "rows are picked by {}, and those of {} are taken as they stand")
+def sorted_alone(tree: ast.Module) -> Found:
     """x[rows], y[np.sort(rows)]: the same rows, in two orders."""
     for node in (x for x in walk(tree) if isinstance(x, ast.Assign | ast.Return | ast.Expr)):
         every = picks(node)
@@ -223,15 +186,11 @@ def sorted_alone(tree: ast.Module) -> Iterator[Told]:
             found = re.fullmatch(r"(?:\w+\.)?(?:sort|sorted|permutation|flip|roll|flipud)\((\w+)\b[^()]*\)|(\w+)\[::-1\]", index)
             other = next((own for own, at in every if found and own != base and at == (found[1] or found[2])), "")
             if other and not any(own == other and at == index for own, at in every):
-                yield Told(
-                    "apart", node.lineno,
-                    tr("rows are picked by {}, and those of {} are taken as they stand", index, other),
-                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
-                )  # fmt: skip
-                return
+                yield node, ONE_ORDER, index, other
 
 
-def sorted_within(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def sorted_within(tree: ast.Module) -> Found:
     """words, tags = sentences[i]; [ids[w] for w in words], [kinds[t] for t in sorted(tags)]."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         twins = [
@@ -246,10 +205,10 @@ def sorted_within(tree: ast.Module) -> Iterator[Told]:
             mate = next((each for names in several if name in names for each in names if each != name and each in plain), "")
             if mate and name not in plain:
                 yield apart_from(line, name, mate)
-                return
 
 
-def column_twice(tree: ast.Module) -> Iterator[Told]:
+@rule("twice", "{} stands twice in one line, and adds nothing the second time")
+def column_twice(tree: ast.Module) -> Found:
     """center, context = batch[:, 0], batch[:, 0]."""
     for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
         values = node.value.elts if isinstance(node.value, ast.Tuple) else []
@@ -258,14 +217,11 @@ def column_twice(tree: ast.Module) -> Iterator[Told]:
         ]
         same = next((each for each in columns if columns.count(each) > 1), "")
         if same and len(columns) == len(values):
-            yield Told(
-                "twice", node.lineno, tr("{} stands twice in one line, and adds nothing the second time", same),
-                tr("the other one that was meant"),
-            )  # fmt: skip
-            return
+            yield node, OTHER, same
 
 
-def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def gathered_in_two_orders(tree: ast.Module) -> Found:
     """[q for q, _ in batch], [a for _, a in sorted(batch)]; and x[a:b], np.roll(y, 1)[a:b]."""
     begins = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
     widths = {id(x) for function in begins for x in walk(function)}  # of layers
@@ -293,7 +249,6 @@ def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
             name = next((x for x in found.groups() if x), "") if found else ""
             if name and name in texts:
                 yield apart_from(over.lineno, unparse(over), name)
-                return
         cuts = [x for x in plain if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Slice)]
         rolled = [
             x for x in cuts if called(x.value) in ("roll", "flip", "flipud") and isinstance(x.value, ast.Call) and x.value.args
@@ -309,7 +264,6 @@ def gathered_in_two_orders(tree: ast.Module) -> Iterator[Told]:
             )
             if mate and mate != unparse(x.value.args[0]):  # type: ignore[attr-defined]
                 yield apart_from(x.lineno, unparse(x.value.args[0]), mate)  # type: ignore[attr-defined]
-                return
 
 
 def is_literal(value: ast.expr) -> bool:
@@ -317,7 +271,8 @@ def is_literal(value: ast.expr) -> bool:
     return len(walk(value)) > 2 and all(isinstance(x, kinds) and isinstance(getattr(x, "value", 0), int) for x in walk(value))
 
 
-def one_stands_still(tree: ast.Module) -> Iterator[Told]:
+@rule("apart", "{} is the same in each round of the loop over {}, and {} moves on")
+def one_stands_still(tree: ast.Module) -> Found:
     """for i in range(n): x = a[:k], y = b[i : i + k]: what belongs to y moves on, and a does not."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and unparse(x.iter).startswith("range(")):
         place = unparse(loop.target)
@@ -336,13 +291,7 @@ def one_stands_still(tree: ast.Module) -> Iterator[Told]:
                 if other is not line and place in names_in(y) and unparse(end) in unparse(y) and own != table
             ]
             if moving and unparse(line.targets[0]) in kept:
-                yield Told(
-                    "apart", at,
-                    tr("{} is the same in each round of the loop over {}, and {} moves on", f"{table}[{unparse(cut)}]",
-                       unparse(loop.iter), moving[0]),
-                    tr("put {} into the index", place),
-                )  # fmt: skip
-                return
+                yield at, tr("put {} into the index", place), f"{table}[{unparse(cut)}]", unparse(loop.iter), moving[0]
 
 
 def slices(value: ast.expr) -> list[tuple[str, ast.Slice, int]]:
@@ -358,7 +307,8 @@ TURNS = (
 TEXTS = re.compile(r"src|trg|tgt|text|seq|sent|tokens|ids")  # may lie one place after the other
 
 
-def turned_alone(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def turned_alone(tree: ast.Module) -> Found:
     """for x, y in DataLoader(...): x = x.flip(0), and y as it is."""
     if "DataLoader(" not in unparse(tree):
         return
@@ -371,4 +321,20 @@ def turned_alone(tree: ast.Module) -> Iterator[Told]:
             others = {unparse(x.targets[0]) for x in walk(loop) if isinstance(x, ast.Assign)}
             if turned and mates and not others & {*mates} and not TEXTS.search(name):
                 yield apart_from(line.lineno, name, mates[-1])
-                return
+
+
+RULES = (
+    cut_into_rows,
+    other_column,
+    sorted_alone,
+    sorted_within,
+    column_twice,
+    gathered_in_two_orders,
+    one_stands_still,
+    turned_alone,
+    named_twice,
+    order_for_ranks,
+    errors_that_cancel,
+    ranked_from_below,
+    sorted_from_below,
+)

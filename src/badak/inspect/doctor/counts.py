@@ -3,15 +3,13 @@
 import ast
 import builtins
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import called
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
 TP, FP, FN, TN = 2, 3, 5, 11
 TRUTH = np.repeat([1, 0, 1, 0], [TP, FP, FN, TN])
@@ -60,7 +58,8 @@ ALLOWED = (
 )  # fmt: skip
 
 
-def counts(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} = {} is {}, and not {}")
+def counts(tree: ast.Module) -> Found:
     """precision = tp / (tp + fn): a metric under the name of another."""
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
         if re.search(r"len\([^()]* & ", unparse(scope)):  # sets of what was found, not rows
@@ -91,11 +90,7 @@ def counts(tree: ast.Module) -> Iterator[Told]:
                 if meant is not None and (meant[0], other) in (("tp", "tn"), ("tn", "tp")):
                     return  # what is 0 is what is looked for
                 if meant is not None and other and abs(number - meant[1]) > 1e-3:
-                    yield Told(
-                        "read", line.lineno, tr("{} = {} is {}, and not {}", name, unparse(value), other, meant[0]),
-                        FIXES.get(meant[0], meant[0]),
-                    )  # fmt: skip
-                    return
+                    yield line, FIXES.get(meant[0], meant[0]), name, unparse(value), other, meant[0]
                 known[last] = meant[1] if meant is not None else number
 
 
@@ -116,17 +111,13 @@ def says_right(value: ast.expr, scope: ast.AST) -> bool:
     return all(any(isinstance(x, ast.Name) for x in walk(side)) and unparse(side) not in numbers for side in sides)
 
 
-def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> Iterator[Told]:
+@rule("read", "{} = {} is {}, and not {}")
+def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> Found:
     """The overlap of each class, by its name, that is none."""
     if WORTH.get(name.rpartition(".")[2].lower(), ("",))[0] == "IoU":
         rows, columns, both = MATRIX.sum(1), MATRIX.sum(0), MATRIX.diagonal()
         if np.allclose(number, both / (rows + columns)):
-            yield Told(
-                "read",
-                line.lineno,
-                tr("{} = {} is {}, and not {}", name, unparse(value), "tp / (2 tp + fp + fn)", "IoU"),
-                FIXES["IoU"],
-            )
+            yield line, FIXES["IoU"], name, unparse(value), "tp / (2 tp + fp + fn)", "IoU"
 
 
 FIXES = {

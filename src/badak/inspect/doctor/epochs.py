@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called
-from badak.inspect.doctor.told import Told
-
-
-def epochs(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from never_patient(tree)
-    yield from means_of_batches(tree)
-    yield from largest_for_its_place(tree)
+from badak.inspect.doctor.told import Found, rule
 
 
 def stored(block: list[ast.stmt]) -> set[str]:
@@ -23,7 +16,8 @@ def stored(block: list[ast.stmt]) -> set[str]:
     return {unparse(x) for x in every if isinstance(x.ctx, ast.Store)}
 
 
-def never_patient(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} counts the epochs in which nothing got better, and never begins again where {} did")
+def never_patient(tree: ast.Module) -> Found:
     """bad += 1 where nothing got better, and where something did, bad stays: a few bad epochs in all end the training."""
     begun: dict[str, int] = {}
     for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
@@ -37,12 +31,7 @@ def never_patient(tree: ast.Module) -> Iterator[Told]:
             for name in counts if best else ():
                 waited = any(re.search(rf"(?<![\w.]){re.escape(name)} >=? |[<=]=? {re.escape(name)}$", each) for each in limits)
                 if waited and begun.get(name, 0) == 1:
-                    yield Told(
-                        "setting", node.lineno,
-                        tr("{} counts the epochs in which nothing got better, and never begins again where {} did", name, best),
-                        f"{name} = 0",
-                    )  # fmt: skip
-                    return
+                    yield node, f"{name} = 0", name, best
 
 
 FUNCTIONS = re.compile(r"^(F|functional|torch\.nn\.functional|nn\.functional)\.\w+$")
@@ -52,7 +41,8 @@ ROWS = re.compile(r"len\([\w.\[\]'\"]+\.dataset\)$|len\(\w*(_set|_ds|datasets?)(
 BATCHES = re.compile(r"len\([\w.\[\]'\"]*(loader|_dl|iterator)(\[\W?\w+\W?\])?\)$")
 
 
-def means_of_batches(tree: ast.Module) -> Iterator[Told]:
+@rule("read")
+def means_of_batches(tree: ast.Module) -> Found:
     """total += loss.item(), the mean of a batch, and total / len(loader.dataset); or the other way round."""
     given: dict[str, list[ast.expr]] = {}
     for _, name, value in assigned(tree):
@@ -65,18 +55,17 @@ def means_of_batches(tree: ast.Module) -> Iterator[Told]:
         for over, below, line in divisions(scope):
             kind, means = kinds.get(over, set()), below if "len(" in below else meant(below, given)
             if kind == {"mean"} and (ROWS.search(means) or over in by_rows.get(below, ())):
-                yield Told(
-                    "read", line,
-                    tr("{} adds up the mean loss of each batch, and is divided by {}, the number of rows", over, below),
+                yield (
+                    line,
                     f"{over} += loss.item() * len(x)",
-                )  # fmt: skip
-                return
+                    tr("{} adds up the mean loss of each batch, and is divided by {}, the number of rows", over, below),
+                )
             if kind == {"sum"} and (BATCHES.search(means) or over in ones.get(below, ())):
-                yield Told(
-                    "read", line, tr("{} adds up the loss of each row, and is divided by {}, the number of batches", over, below),
+                yield (
+                    line,
                     tr("divide by the number of rows"),
-                )  # fmt: skip
-                return
+                    tr("{} adds up the loss of each row, and is divided by {}, the number of batches", over, below),
+                )
 
 
 def meant(text: str, given: dict[str, list[ast.expr]]) -> str:
@@ -143,7 +132,8 @@ def made_by(value: ast.expr, given: dict[str, list[ast.expr]]) -> str:
 ALONG = re.compile(r"(^torch\.max\(.+, |\.max\()(dim=|axis=)?-?1\)$")
 
 
-def largest_for_its_place(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is the largest number, and is compared as if it were its place, the class")
+def largest_for_its_place(tree: ast.Module) -> Found:
     """predicted, _ = torch.max(outputs, 1), and predicted == labels."""
     compared = {unparse(x.left): x.lineno for x in walk(tree) if isinstance(x, ast.Compare) and isinstance(x.ops[0], ast.Eq)}
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "eq" and isinstance(x.func, ast.Attribute)]
@@ -158,17 +148,12 @@ def largest_for_its_place(tree: ast.Module) -> Iterator[Told]:
         )
         of = unparse(value.value) if first else ""  # type: ignore[attr-defined]
         if ALONG.search(of) and any(x == name or x.startswith(f"{name}[") for x in compared):
-            yield Told(
-                "read", value.lineno, tr("{} is the largest number, and is compared as if it were its place, the class", name),
-                f"{of}[1]",
-            )  # fmt: skip
-            return
+            yield value, f"{of}[1]", name
     for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
         names = [unparse(x) for x in node.targets[0].elts]  # type: ignore[attr-defined]
         along = ALONG.search(unparse(node.value))
         if along and len(names) == 2 and names[0] in compared and names[1] not in read:
-            yield Told(
-                "read", node.lineno, tr("{} is the largest number, and is compared as if it were its place, the class", names[0]),
-                f"{names[1]}, {names[0]} = {unparse(node.value)}",
-            )  # fmt: skip
-            return
+            yield node, f"{names[1]}, {names[0]} = {unparse(node.value)}", names[0]
+
+
+RULES = (never_patient, means_of_batches, largest_for_its_place)

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.held import is_held
@@ -10,22 +9,7 @@ from badak.inspect.doctor.idle import DRAWN
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import TRAIN, assigned, called, changed, names_in, number, stored_by
-from badak.inspect.doctor.told import Told
-
-
-def equal(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from with_itself(tree)
-    yield from counted_alike(tree)
-    yield from one_test_for_both(tree)
-    yield from asked_alike(tree)
-    yield from without_the_labels(tree)
-    yield from least_alike_first(tree)
-    yield from shares_changed_round(tree)
-    yield from made_again(tree)
-    yield from order_lost(tree)
-    yield from logits_by_half(tree)
-
+from badak.inspect.doctor.told import OTHER, Found, Told, rule
 
 COMPARES = re.compile(
     r"(^|_)(loss|criterion|mse|mae|accuracy|acc|score|eq|equal|isclose|allclose|similarity|distance|dist|zip)(_|$)|_loss$|Loss$"
@@ -39,7 +23,8 @@ def ranks(call: ast.Call, tree: ast.Module) -> bool:
     return any(re.search(rf"(?<![\w.]){x}{orders}|{orders}{x}\b", unparse(tree)) for x in names)
 
 
-def with_itself(tree: ast.Module) -> Iterator[Told]:
+@rule("twice", "{} compares {} with itself")
+def with_itself(tree: ast.Module) -> Found:
     """abs(v - v), criterion(out, out), zip(pred, pred), (y == y).mean(), (a > 0) & (a > 0)."""
     several: dict[str, list[ast.expr]] = {}
     for _, name, value in assigned(tree):
@@ -69,17 +54,14 @@ def with_itself(tree: ast.Module) -> Iterator[Told]:
             and not (isinstance(node, ast.Call) and ranks(node, tree))
             and not any(isinstance(x, ast.Call) and not x.args and not isinstance(x.func, ast.Attribute) for x in sides)
         ):
-            yield Told(
-                "twice", node.lineno, tr("{} compares {} with itself", unparse(node)[:60], texts[0]),
-                tr("the other one that was meant"),
-            )  # fmt: skip
-            return
+            yield node, OTHER, unparse(node)[:60], texts[0]
 
 
 COUNTS = re.compile(r"==|!=|[<>&|~]|\.eq\(|\.ne\(|logical")
 
 
-def counted_alike(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def counted_alike(tree: ast.Module) -> Found:
     """tp = (p & y).sum(), fp = (p & y).sum(); and two columns of a table that are the same numbers."""
     for block in (x.body for x in walk(tree) if isinstance(getattr(x, "body", None), list)):
         known: dict[tuple[str, str], str] = {}
@@ -111,15 +93,15 @@ def counted_alike(tree: ast.Module) -> Iterator[Told]:
             if other != name and not DRAWN.search(re.sub(r"sin\(|cos\(", "", value).replace("theta", "").replace("angle", "")):
                 yield Told(
                     "read" if sums else "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]),
-                    tr("the other one that was meant"),
+                    OTHER,
                 )  # fmt: skip
-                return
 
 
 RIGHT = re.compile(r"(^|_)(correct|right|hits?|tp|true_pos\w*)\b", re.IGNORECASE)
 
 
-def without_the_labels(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} counts what is guessed, and no label is read")
+def without_the_labels(tree: ast.Module) -> Found:
     """hits[c] += (pred == c).sum(), what is guessed, not what is right; (pred == y).sum() of all places, by the number of rows."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and unparse(x.iter).startswith("range(")):
         grows = [x for line in loop.body for x in walk(line) if isinstance(x, ast.AugAssign) and RIGHT.search(unparse(x.target))]
@@ -128,17 +110,14 @@ def without_the_labels(tree: ast.Module) -> Iterator[Told]:
             if len(compares) == 1 and not re.search(r"[&*\[]", unparse(each.value)):
                 sides = {unparse(compares[0].left), unparse(compares[0].comparators[0])}
                 if unparse(loop.target) in sides and all(re.fullmatch(r"\w+", x) for x in sides):
-                    yield Told(
-                        "read", each.lineno, tr("{} counts what is guessed, and no label is read", unparse(each)),
-                        "((pred == c) & (y == c)).sum()",
-                    )  # fmt: skip
-                    return
+                    yield each, "((pred == c) & (y == c)).sum()", unparse(each)
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
         yield from masked_by_all(scope)
         yield from places_by_texts(scope)
 
 
-def places_by_texts(scope: ast.AST) -> Iterator[Told]:
+@rule("read", "{} counts places, and is divided by {}, the number of texts")
+def places_by_texts(scope: ast.AST) -> Found:
     """pred = logits.argmax(2), right += (pred == y).sum(), n += len(y)."""
     placed = {name for _, name, value in assigned(scope) if re.search(r"argmax\((dim=|axis=)?2\)$", unparse(value))}
     grown = {unparse(x.target): unparse(x.value) for x in walk(scope) if isinstance(x, ast.AugAssign)}
@@ -146,15 +125,16 @@ def places_by_texts(scope: ast.AST) -> Iterator[Told]:
         right, count = grown.get(unparse(node.left), ""), grown.get(unparse(node.right), "")
         found = re.fullmatch(r"\((\w+) == [^()]+\)\.sum\(\)(\.item\(\))?", right)
         if found and found[1] in placed and re.search(r"^len\(|\.size\(0\)$|\.shape\[0\]$", count):
-            yield Told(
-                "read", node.lineno,
-                tr("{} counts places, and is divided by {}, the number of texts", unparse(node.left), unparse(node.right)),
+            yield (
+                node,
                 tr("(pred == y).all(dim=1).sum(), or divide by the number of places"),
-            )  # fmt: skip
-            return
+                unparse(node.left),
+                unparse(node.right),
+            )
 
 
-def masked_by_all(scope: ast.AST) -> Iterator[Told]:
+@rule("read", "{} counts the places of {} alone, and is divided by all")
+def masked_by_all(scope: ast.AST) -> Found:
     """right += (pred[mask] == y[mask]).sum(), and n += y.numel()."""
     grown = {unparse(x.target): x.value for x in walk(scope) if isinstance(x, ast.AugAssign)}
     for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
@@ -163,17 +143,14 @@ def masked_by_all(scope: ast.AST) -> Iterator[Told]:
             continue
         found = re.fullmatch(r"\((\w+)\[(\w+)\] == (\w+)\[\2\]\)\.sum\(\)(\.item\(\))?", unparse(right))
         if found and re.fullmatch(rf"({found[1]}|{found[3]})\.(numel\(\)|nelement\(\)|shape\.numel\(\))", unparse(count)):
-            yield Told(
-                "read", node.lineno, tr("{} counts the places of {} alone, and is divided by all", unparse(node.left), found[2]),
-                f"{unparse(node.right)} += {found[2]}.sum().item()",
-            )  # fmt: skip
-            return
+            yield node, f"{unparse(node.right)} += {found[2]}.sum().item()", unparse(node.left), found[2]
 
 
 RESULT = re.compile(r"(^|_)(precision|recall|tp|fp|fn|tn|acc|f1|sensitivity|specificity)\d?$", re.IGNORECASE)
 
 
-def asked_alike(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def asked_alike(tree: ast.Module) -> Found:
     """precision, recall = n / a, n / a; and a test that asks a model twice for the same."""
     for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
         names: dict[str, str] = {}
@@ -181,8 +158,7 @@ def asked_alike(tree: ast.Module) -> Iterator[Told]:
             own, text = unparse(target), unparse(of)
             first = names.setdefault(text, own)
             if first != own and names_in(of) and RESULT.search(own):
-                yield Told("read", line.lineno, tr("{} is what {} is: {}", own, first, text), tr("the other one that was meant"))
-                return
+                yield Told("read", line.lineno, tr("{} is what {} is: {}", own, first, text), OTHER)
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
         text = unparse(scope)
         if not re.search(r"no_grad|inference_mode", text[:200]) or re.search(
@@ -204,13 +180,11 @@ def asked_alike(tree: ast.Module) -> Iterator[Told]:
                 and not DRAWN.search(value)
                 and not any({name, other} <= x for x in checks)
             ):
-                yield Told(
-                    "twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]), tr("the other one that was meant")
-                )
-                return
+                yield Told("twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]), OTHER)
 
 
-def least_alike_first(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} puts what is least alike first")
+def least_alike_first(tree: ast.Module) -> Found:
     """(queries @ answers.T).argsort(dim=1)[:, :k]: the smallest products come first."""
     given = {name: value for _, name, value in assigned(tree)}
     firsts = {
@@ -239,13 +213,11 @@ def least_alike_first(tree: ast.Module) -> Iterator[Told]:
             )
             taken = any(name in names_in(x.slice) for x in walk(tree) if isinstance(x, ast.Subscript)) or used
             if product and not turned and taken:
-                yield Told(
-                    "formula", node.lineno, tr("{} puts what is least alike first", text[:60]), "argsort(descending=True)",
-                )  # fmt: skip
-                return
+                yield node, "argsort(descending=True)", text[:60]
 
 
-def one_test_for_both(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is what {} is: {}")
+def one_test_for_both(tree: ast.Module) -> Found:
     """valid_set = Windows(x[a:b]), test_set = Windows(x[a:b])."""
     known: dict[str, tuple[str, ast.expr]] = {}
     for line, name, value in assigned(tree):
@@ -263,17 +235,15 @@ def one_test_for_both(tree: ast.Module) -> Iterator[Told]:
             )
             other, first = known.setdefault(unparse(value), (name, value)) if picked else (name, value)
             if other != name and first is not value and not changed(tree, names_in(value), first.lineno, line):
-                yield Told(
-                    "chosen", line, tr("{} is what {} is: {}", name, other, unparse(value)[:60]), tr("the other one that was meant")
-                )
-                return
+                yield line, OTHER, name, other, unparse(value)[:60]
 
 
 GUESSES = re.compile(r"fp\b|false_pos|pred|guess|retrieved|proposed|returned|found", re.IGNORECASE)
 TRUTHS = re.compile(r"fn\b|false_neg|actual|gold|truth|relevant|support|target|label|true(?!_?pos)", re.IGNORECASE)
 
 
-def shares_changed_round(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is divided by {}, which the other one of precision and recall is")
+def shares_changed_round(tree: ast.Module) -> Found:
     """precision = tp / (tp + fn), and recall = tp / predicted."""
     for line, name, value in assigned(tree):
         which = re.search(r"(^|_)(precision|recall)$", name)
@@ -283,8 +253,7 @@ def shares_changed_round(tree: ast.Module) -> Iterator[Told]:
         kinds = bool(GUESSES.search(below)), bool(TRUTHS.search(below)) and "arange(" not in below
         if kinds == ((False, True) if which[2] == "precision" else (True, False)):
             right = "tp / (tp + fp)" if which[2] == "precision" else "tp / (tp + fn)"
-            yield Told("read", line, tr("{} is divided by {}, which the other one of precision and recall is", name, below), right)
-            return
+            yield line, right, name, below
 
 
 FITS = re.compile(r"vocab|tokenizer|index|lookup|scal|normal|standard|stats|stoi|word2|char2|label2|mapping|discret", re.IGNORECASE)
@@ -294,7 +263,8 @@ LEARNS = re.compile(
 )
 
 
-def made_again(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is made again, of {}: the test is prepared otherwise than what was learnt from")
+def made_again(tree: ast.Module) -> Found:
     """Vocab(train_texts), and Vocab(test_texts): the same word has another number in the test."""
     own = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.ClassDef)}
     calls = [(called(x), data_of(x.args[0]), x) for x in walk(tree) if isinstance(x, ast.Call) and x.args and called(x) in own]
@@ -302,12 +272,7 @@ def made_again(tree: ast.Module) -> Iterator[Told]:
     for name, data, node in several:
         before = [of for other, of, x in several if other == name and TRAIN.search(of) and not is_held(of)]
         if before and says_test(data) and not TRAIN.search(data) and not names_of_both(own[name]):
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is made again, of {}: the test is prepared otherwise than what was learnt from", name, data),
-                tr("make it once, of the training's data, and use it for both"),
-            )  # fmt: skip
-            return
+            yield node, tr("make it once, of the training's data, and use it for both"), name, data
 
 
 def data_of(value: ast.expr) -> str:
@@ -326,17 +291,14 @@ def names_of_both(made: ast.AST) -> bool:
 LOOKS_UP = re.compile(r"vocab|stoi|to_?i(d|x|dx|ndex)?s?$|2i(d|x|dx|ndex)?s?$|word|char|token", re.IGNORECASE)
 
 
-def order_lost(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} has each word once, in any order: the text is lost")
+def order_lost(tree: ast.Module) -> Found:
     """[vocab[w] for w in set(words)]: each word once, in any order."""
     for node in (x for x in walk(tree) if isinstance(x, ast.ListComp) and len(x.generators) == 1):
         over, target, taken = node.generators[0].iter, unparse(node.generators[0].target), looked_up(node.elt)
         found = re.fullmatch(r"set\((.+)\)", unparse(over))
         if found and taken and taken[1] == target and LOOKS_UP.search(taken[0]) and taken[0] not in found[1]:
-            yield Told(
-                "setting", node.lineno, tr("{} has each word once, in any order: the text is lost", unparse(over)),
-                f"for {target} in {found[1]}",
-            )  # fmt: skip
-            return
+            yield node, f"for {target} in {found[1]}", unparse(over)
 
 
 def looked_up(node: ast.expr) -> tuple[str, str] | None:
@@ -351,7 +313,8 @@ def looked_up(node: ast.expr) -> tuple[str, str] | None:
 SCORED = re.compile(r"score|pred|prob|logit|out|guess|hat", re.IGNORECASE)
 
 
-def logits_by_half(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} compares logits with a probability")
+def logits_by_half(tree: ast.Module) -> Found:
     """BCEWithLogitsLoss(), no sigmoid anywhere, and scores > 0.5."""
     text = unparse(tree)
     if not re.search(r"BCEWithLogitsLoss|binary_cross_entropy_with_logits", text) or re.search(
@@ -362,8 +325,18 @@ def logits_by_half(tree: ast.Module) -> Iterator[Told]:
         x for x in walk(tree) if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Gt | ast.GtE)
     ):
         if number(tree, node.comparators[0]) == 0.5 and SCORED.search(unparse(node.left)):
-            yield Told(
-                "read", node.lineno, tr("{} compares logits with a probability", unparse(node)),
-                tr("torch.sigmoid(logits) > 0.5, or logits > 0"),
-            )  # fmt: skip
-            return
+            yield node, tr("torch.sigmoid(logits) > 0.5, or logits > 0"), unparse(node)
+
+
+RULES = (
+    with_itself,
+    counted_alike,
+    one_test_for_both,
+    asked_alike,
+    without_the_labels,
+    least_alike_first,
+    shares_changed_round,
+    made_again,
+    order_lost,
+    logits_by_half,
+)

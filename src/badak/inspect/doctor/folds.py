@@ -2,25 +2,18 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
 FOLDS = re.compile(r"fold|kf\b|\bcv\b", re.IGNORECASE)
 BEGINS = re.compile(r"reset_|\.apply\(|init")
 
 
-def folds(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from one_for_all(tree)
-    yield from drawn_in_each(tree)
-    yield from added_up(tree)
-
-
-def one_for_all(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is made once, before the loop over folds, and learns in each: what a fold holds back it has learnt from")
+def one_for_all(tree: ast.Module) -> Found:
     """A model that is made before the loop over folds, and learns in each: what a fold holds back, the fold before has taught."""
     functions = {node.name: unparse(node) for node in walk(tree) if isinstance(node, ast.FunctionDef)}
     kinds = {node.name for node in walk(tree) if isinstance(node, ast.ClassDef)} | {"Sequential"}
@@ -51,13 +44,7 @@ def one_for_all(tree: ast.Module) -> Iterator[Told]:
         }
         if trains and learn:
             name = min(learn)
-            yield Told(
-                "chosen", loop.lineno,
-                tr("{} is made once, before the loop over folds, and learns in each: what a fold holds back it has learnt "
-                   "from", name),
-                tr("make the model and its optimizer in the loop"),
-            )  # fmt: skip
-            return
+            yield loop, tr("make the model and its optimizer in the loop"), name
 
 
 def own_optimizers(given: list[tuple[int, str, ast.expr]]) -> set[str]:
@@ -66,7 +53,8 @@ def own_optimizers(given: list[tuple[int, str, ast.expr]]) -> set[str]:
     return set(every)
 
 
-def drawn_in_each(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is drawn again for each fold: a row is held back by several folds, or by none")
+def drawn_in_each(tree: ast.Module) -> Found:
     """fold_of = permutation(n) % k in the loop over folds: a row is held back by several of them, or by none."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and FOLDS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
         number = unparse(loop.target)
@@ -75,15 +63,11 @@ def drawn_in_each(tree: ast.Module) -> Iterator[Told]:
                 drawn = re.search(r"perm(utation)?\(|randint\(|\.choice\(|shuffle\(|integers\(", unparse(value))
                 asked = re.search(rf"\b{re.escape(name)} [!=]= {re.escape(number)}\b", unparse(loop))
                 if drawn and asked and "seed" not in unparse(value).lower():
-                    yield Told(
-                        "chosen", line.lineno,
-                        tr("{} is drawn again for each fold: a row is held back by several folds, or by none", name),
-                        tr("draw it once, before the loop over folds"),
-                    )  # fmt: skip
-                    return
+                    yield line, tr("draw it once, before the loop over folds"), name
 
 
-def added_up(tree: ast.Module) -> Iterator[Told]:
+@rule("read", "{} is the sum of what several models give, and is compared with 0.5 as if it were their mean")
+def added_up(tree: ast.Module) -> Found:
     """p += predict(model, x) of each fold, and p > 0.5: a sum of several probabilities."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and MEMBERS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
         for line in (x for x in loop.body if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
@@ -93,12 +77,7 @@ def added_up(tree: ast.Module) -> Iterator[Told]:
                 x for x in walk(tree) if isinstance(x, ast.Compare) and unparse(x).startswith((f"{name} > 0.5", f"{name} >= 0.5"))
             ]
             if read and "/" not in unparse(line.value) and not again.search(unparse(tree)) and isinstance(line.value, ast.Call):
-                yield Told(
-                    "read", read[0].lineno,
-                    tr("{} is the sum of what several models give, and is compared with 0.5 as if it were their mean", name),
-                    f"{name} / k > 0.5",
-                )  # fmt: skip
-                return
+                yield read[0], f"{name} / k > 0.5", name
 
 
 MEMBERS = re.compile(r"fold|\bkf\b|\bcv\b|models|seeds?\b|ensemble", re.IGNORECASE)
@@ -117,7 +96,8 @@ def trained(call: ast.Call, name: str, functions: dict[str, str]) -> bool:
     return ".backward(" in functions.get(called(call), "") and any(name == unparse(x) for x in call.args)
 
 
-def flat_in_two_orders(tree: ast.Module) -> Iterator[Told]:
+@rule("flat", "{} is laid flat with its axes swapped, and {}, which one loop gathered with it, as it is")
+def flat_in_two_orders(tree: ast.Module) -> Found:
     """Of what one loop gathered some is laid flat as it is, and some with its two axes swapped."""
     stacked = set()
     for _, name, value in assigned(tree):
@@ -137,8 +117,7 @@ def flat_in_two_orders(tree: ast.Module) -> Iterator[Told]:
             turned.setdefault(swapped[1], node.lineno)
     if plain and turned and not set(plain) & set(turned):
         name = min(turned)
-        yield Told(
-            "flat", turned[name],
-            tr("{} is laid flat with its axes swapped, and {}, which one loop gathered with it, as it is", name, min(plain)),
-            tr("lay both flat alike: x.flatten(0, 1), y.flatten(0, 1)"),
-        )  # fmt: skip
+        yield turned[name], tr("lay both flat alike: x.flatten(0, 1), y.flatten(0, 1)"), name, min(plain)
+
+
+RULES = (one_for_all, drawn_in_each, added_up)

@@ -5,13 +5,12 @@ import re
 from collections.abc import Callable, Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor import noise, shares
 from badak.inspect.doctor.idle import terms
-from badak.inspect.doctor.noise import noise
 from badak.inspect.doctor.returns import factors
-from badak.inspect.doctor.shares import shares
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 MEAN = re.compile(r"(^|[._])(mean|means|mu|avg|average)\d?$|^(mean|mu)_\w+$", re.IGNORECASE)
 STD = re.compile(r"(^|[._])(std|stds|sd|sigma|stdev|scale)\d?$|^(std|sd|sigma)_\w+$", re.IGNORECASE)
@@ -26,22 +25,21 @@ ASKED = re.compile(r"(^|[._])(logits?|q_?values?|q|probs?|q_vals|policy|scores)$
 
 
 def formulas(tree: ast.Module) -> Iterator[Told]:
-    """All of them, each once."""
+    """A formula in one line; where there is none, all others."""
+    found = [*in_one_line(tree)]
+    yield from found or (told for each in OTHERS for told in each(tree))
+
+
+@rule("formula")
+def in_one_line(tree: ast.Module) -> Found:
+    """What is wrong with a formula by itself."""
     given: dict[str, list[ast.expr]] = {}
     for _, name, value in assigned(tree):
         given.setdefault(name, []).append(value)
     for node in walk(tree):
-        for rule in RULES:
-            if isinstance(node, ast.expr) and (said := rule(node, given)):
-                yield Told("formula", node.lineno, *said)
-                return
-    yield from named_wrongly(tree)
-    yield from shares(tree)
-    yield from noise(tree)
-    yield from made_large(tree)
-    yield from least_of_one(tree)
-    yield from weighed_round(tree)
-    yield from chance(tree)
+        for each in LINES if isinstance(node, ast.expr) else ():
+            if said := each(node, given):
+                yield node, said[1], said[0]
 
 
 def text_of(node: ast.AST) -> str:
@@ -214,10 +212,11 @@ def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
-RULES: tuple[Callable, ...] = (turned_scale, wide, warm, divergence, against, surrogate, pinball, noised, least)
+LINES: tuple[Callable, ...] = (turned_scale, wide, warm, divergence, against, surrogate, pinball, noised, least)
 
 
-def named_wrongly(tree: ast.Module) -> Iterator[Told]:
+@rule("formula")
+def named_wrongly(tree: ast.Module) -> Found:
     """mean = x.std(), and std = exp(logvar)."""
     for line, name, value in assigned(tree):
         func = called(value)
@@ -230,26 +229,23 @@ def named_wrongly(tree: ast.Module) -> Iterator[Told]:
             if not re.search(r"std|var|sigma|scale|- ", inner.replace(f".{func}(", "")) and "mean" not in inner.replace(
                 ".mean(", ""
             ):
-                yield Told(
-                    "formula",
+                yield (
                     line,
-                    tr("{} is given {}", name, inner),
                     f"{name} = {inner.replace(func, 'std' if func == 'mean' else 'mean')}",
+                    tr("{} is given {}", name, inner),
                 )
-                return
         if func == "exp" and re.fullmatch(r"(std|sigma|stddev|\w+_std)", name) and isinstance(value, ast.Call):
             of = value.args[0] if value.args else value.func.value if isinstance(value.func, ast.Attribute) else None
             if of is not None and LOG_VAR.search(unparse(of)):
-                yield Told(
-                    "formula",
+                yield (
                     line,
-                    tr("{} is given {}, which is the variance", name, unparse(value)),
                     f"{name} = torch.exp(0.5 * {unparse(of)})",
+                    tr("{} is given {}, which is the variance", name, unparse(value)),
                 )
-                return
 
 
-def chance(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} acts by chance where it should act by what it learnt, and the other way round")
+def chance(tree: ast.Module) -> Found:
     """if random() > epsilon: a random action."""
     for node, behind in branches(tree):
         test = node.test
@@ -271,12 +267,7 @@ def chance(tree: ast.Module) -> Iterator[Told]:
         other = " ".join(map(unparse, node.orelse or behind)) if isinstance(node, ast.If) else unparse(node.orelse)
         greedy = re.compile(r"argmax|max\(")
         if (CHANCE.search(other) and greedy.search(body)) if below else (CHANCE.search(body) and greedy.search(other or "argmax")):
-            yield Told(
-                "formula", node.lineno,
-                tr("{} acts by chance where it should act by what it learnt, and the other way round", unparse(test)),
-                tr("if random.random() < epsilon: a random action"),
-            )  # fmt: skip
-            return
+            yield node, tr("if random.random() < epsilon: a random action"), unparse(test)
 
 
 def branches(tree: ast.Module) -> Iterator[tuple[ast.If | ast.IfExp, list[ast.stmt]]]:
@@ -299,7 +290,8 @@ def ends_with(block: list[ast.stmt]) -> ast.stmt:
 OVERLAP = re.compile(r"(^|_)(focal_?)?(dice|iou|jaccard|tversky)_?loss|loss_?(dice|iou|jaccard|tversky)", re.IGNORECASE)
 
 
-def made_large(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small")
+def made_large(tree: ast.Module) -> Found:
     """dice_loss() that gives the share of what overlaps, 1 where all is right: the loss makes it small."""
     kinds = [x for x in walk(tree) if isinstance(x, ast.ClassDef) and OVERLAP.search(x.name)]
     own = {y: x.name for x in kinds for y in x.body if isinstance(y, ast.FunctionDef) and y.name == "forward"}
@@ -308,15 +300,11 @@ def made_large(tree: ast.Module) -> Iterator[Told]:
         ends = [x for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
         text = unparse(function)
         if ends and "/" in text and not re.search(r"\b1(\.0?)? ?- |-\w|- ?\(|= -|return -|log\(|rsub|\bneg", text):
-            yield Told(
-                "formula", ends[-1].lineno,
-                tr("{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small", name),
-                f"return 1 - {unparse(ends[-1].value)}",  # type: ignore[arg-type]
-            )  # fmt: skip
-            return
+            yield ends[-1].lineno, f"return 1 - {unparse(ends[-1].value)}", name  # type: ignore[arg-type]
 
 
-def least_of_one(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} is what the model holds for the least likely, or the worst")
+def least_of_one(tree: ast.Module) -> Found:
     """step.argmin(1) of what self.decoder(...) gave, where the program takes the argmax of that elsewhere."""
     made: dict[str, set[str]] = {}
     for _, name, value in assigned(tree):
@@ -330,19 +318,15 @@ def least_of_one(tree: ast.Module) -> Iterator[Told]:
     for node in of["argmin"]:
         own = made.get(text_of(node.func.value), set()) & largest  # type: ignore[attr-defined]
         if own:
-            yield Told(
-                "formula", node.lineno,
-                tr("{} is what the model holds for the least likely, or the worst", unparse(node)),
-                unparse(node).replace("argmin", "argmax"),
-            )  # fmt: skip
-            return
+            yield node, unparse(node).replace("argmin", "argmax"), unparse(node)
 
 
 ONES = re.compile(r"== 1(\.0)?\)?|(^|[._])(n_?pos|num_pos\w*|positives?|pos_count|pos)(_|\b)")
 ZEROS = re.compile(r"== 0(\.0)?\)?|(^|[._])(n_?neg|num_neg\w*|negatives?|neg_count|neg)(_|\b)")
 
 
-def weighed_round(tree: ast.Module) -> Iterator[Told]:
+@rule("favoured", "pos_weight is {}, the ones by the zeros: it makes larger what is frequent")
+def weighed_round(tree: ast.Module) -> Found:
     """pos_weight = ones / zeros, which makes what is rare count for less."""
     values = [(line, value) for line, name, value in assigned(tree) if name.endswith("pos_weight")]
     values += [(x.value.lineno, x.value) for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "pos_weight"]
@@ -350,9 +334,7 @@ def weighed_round(tree: ast.Module) -> Iterator[Told]:
         for node in (x for x in walk(value) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
             a, b = unparse(node.left), unparse(node.right)
             if ONES.search(a) and ZEROS.search(b) and not ZEROS.search(a) and not ONES.search(b):
-                yield Told(
-                    "favoured", line,
-                    tr("pos_weight is {}, the ones by the zeros: it makes larger what is frequent", unparse(node)),
-                    f"{b} / {a}",
-                )  # fmt: skip
-                return
+                yield line, f"{b} / {a}", unparse(node)
+
+
+OTHERS = (named_wrongly, *shares.RULES, *noise.RULES, made_large, least_of_one, weighed_round, chance)

@@ -2,31 +2,18 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called, changed, datasets, names_in
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
+
+UNSEEN = tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part")
 
 
-def held(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from one_phase(tree)
-    yield from same_part(tree)
-    yield from asked_of_the_training(tree)
-    yield from never_asked(tree)
-    yield from by_chance(tree)
-    yield from in_one_block(tree)
-    yield from loader_of_the_training(tree)
-    yield from best_of_the_test(tree)
-    yield from in_another_order(tree)
-    yield from last_is_learnt(tree)
-    yield from limit_of_the_test(tree)
-
-
-def last_is_learnt(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} takes all of {}, and {} asks for the last of it")
+def last_is_learnt(tree: ast.Module) -> Found:
     """train = [(u, s) for u, h in histories for s in h], where test = [(u, h[-1]) for u, h in histories]."""
     comps = [(line, name, value) for line, name, value in assigned(tree) if isinstance(value, ast.ListComp)]
     for _, name, value in (x for x in comps if is_held(x[1])):
@@ -34,30 +21,24 @@ def last_is_learnt(tree: ast.Module) -> Iterator[Told]:
         for line, other, whole in (x for x in comps if TRAIN.search(x[1])):
             loops = whole.generators  # type: ignore[attr-defined]
             if len(loops) > 1 and unparse(loops[0].iter) == unparse(value.generators[0].iter) and unparse(loops[1].iter) in last:  # type: ignore[attr-defined]
-                yield Told(
-                    "chosen", line, tr("{} takes all of {}, and {} asks for the last of it", other, last[0], name),
-                    f"for ... in {last[0]}[:-1]",
-                )  # fmt: skip
-                return
+                yield line, f"for ... in {last[0]}[:-1]", other, last[0], name
 
 
 LIMIT = re.compile(r"thresh|cut_?off|best_t(hr)?$|^thr$", re.IGNORECASE)
 
 
-def limit_of_the_test(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is chosen by {}, and the same rows tell how good it is")
+def limit_of_the_test(tree: ast.Module) -> Found:
     """threshold = max(grid, key=lambda t: f1(test_scores, test_labels, t))."""
     for line, name, value in assigned(tree):
         text = unparse(value)
         asks = {x.id for x in walk(value) if isinstance(x, ast.Name) and is_held(x.id)}
         if LIMIT.search(name) and re.search(r"max\(|argmax|key=", text) and asks and all("test" in x.lower() for x in asks):
-            yield Told(
-                "chosen", line, tr("{} is chosen by {}, and the same rows tell how good it is", name, min(asks)),
-                tr("choose by what the validation gives"),
-            )  # fmt: skip
-            return
+            yield line, tr("choose by what the validation gives"), name, min(asks)
 
 
-def loader_of_the_training(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "what is called {!r} is asked of {}")
+def loader_of_the_training(tree: ast.Module) -> Found:
     """{"train": DataLoader(sets["train"]), "val": DataLoader(sets["train"])}."""
     for table in (x for x in walk(tree) if isinstance(x, ast.Dict)):
         for key, value in zip(table.keys, table.values):
@@ -65,17 +46,19 @@ def loader_of_the_training(tree: ast.Module) -> Iterator[Told]:
             data = unparse(value.args[0]) if isinstance(value, ast.Call) and value.args else ""
             plain = called(value) == "DataLoader" and "ampler" not in unparse(value)
             if plain and is_held(name) and DATA.search(data) and not says_test(data):
-                yield Told(
-                    "chosen", value.lineno, tr("what is called {!r} is asked of {}", name, data),
-                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                )  # fmt: skip
-                return
+                yield (
+                    value,
+                    UNSEEN,
+                    name,
+                    data,
+                )
 
 
 CHOOSES = re.compile(r"(^|_)(val|valid|validation|dev)(_|$)", re.IGNORECASE)
 
 
-def best_of_the_test(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is {}, and {} is {}: rows of both choose the best, and tell how good it is")
+def best_of_the_test(tree: ast.Module) -> Found:
     """val, test = order[900:1150], order[1000:]: rows by which the best is chosen are tested again."""
     given = assigned(tree)
     numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
@@ -83,16 +66,18 @@ def best_of_the_test(tree: ast.Module) -> Iterator[Told]:
     for _, name, value in (x for x in cuts if CHOOSES.search(x[1])):
         for line, other, cut in (x for x in cuts if "test" in x[1].lower() and not CHOOSES.search(x[1])):
             if value is not cut and unparse(value.value) == unparse(cut.value) and overlap(value.slice, cut.slice, numbers):
-                yield Told(
-                    "chosen", line,
-                    tr("{} is {}, and {} is {}: rows of both choose the best, and tell how good it is", name, unparse(value), other,
-                       unparse(cut)),
-                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                )  # fmt: skip
-                return
+                yield (
+                    line,
+                    UNSEEN,
+                    name,
+                    unparse(value),
+                    other,
+                    unparse(cut),
+                )
 
 
-def in_another_order(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is given {} here, and {} before: the places of one are not those of the other")
+def in_another_order(tree: ast.Module) -> Found:
     """Flowers(["rose", "lily", "iris"]) for the training, and the same list in another order for the test."""
     kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and "Dataset" in " ".join(map(unparse, x.bases))}
     several: dict[tuple[str, int], list[tuple[int, list[str]]]] = {}
@@ -104,16 +89,11 @@ def in_another_order(tree: ast.Module) -> Iterator[Told]:
         for line, one in given[1:]:
             first = next((x for _, x in given if sorted(x) == sorted(one)), one)
             if one != first and len(set(one)) == len(one):
-                yield Told(
-                    "prepared", line,
-                    tr("{} is given {} here, and {} before: the places of one are not those of the other", kind, ", ".join(one),
-                       ", ".join(first)),
-                    tr("one list with a name, for both"),
-                )  # fmt: skip
-                return
+                yield line, tr("one list with a name, for both"), kind, ", ".join(one), ", ".join(first)
 
 
-def one_phase(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "the loop over {} takes {} each time: what is tested is what was learnt")
+def one_phase(tree: ast.Module) -> Found:
     """for phase in ["train", "val"]: for x, y in loaders["train"]: the same data in both."""
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
         over = [unparse(x) for x in loop.iter.elts] if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
@@ -124,13 +104,7 @@ def one_phase(tree: ast.Module) -> Iterator[Told]:
             if isinstance(taken, ast.Call) and called(taken) in ("enumerate", "tqdm", "iter") and taken.args:
                 taken = taken.args[0]
             if isinstance(taken, ast.Subscript) and unparse(taken.slice) in over:
-                yield Told(
-                    "chosen", inner.lineno,
-                    tr("the loop over {} takes {} each time: what is tested is what was learnt", unparse(loop.iter),
-                       unparse(taken)),
-                    f"{unparse(taken.value)}[{loop.target.id}]",  # type: ignore[attr-defined]
-                )  # fmt: skip
-                return
+                yield inner, f"{unparse(taken.value)}[{loop.target.id}]", unparse(loop.iter), unparse(taken)  # type: ignore[attr-defined]
 
 
 BY_CHANCE = re.compile(r"rand|perm|shuffle|sample|choice|next\(")
@@ -141,7 +115,8 @@ def is_held(name: str) -> bool:
     return says_test(name) and not TRAIN.search(name)
 
 
-def same_part(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is {}, and {} is {}: what is tested is what was learnt")
+def same_part(tree: ast.Module) -> Found:
     """train_data, val_data = data[:n], data[:n], or parts that overlap; also in a dict, under "train" and "val"."""
     given = assigned(tree)
     numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
@@ -160,13 +135,14 @@ def same_part(tree: ast.Module) -> Iterator[Told]:
                     apart = part is value or changed(tree, names_in(value), part.lineno, line)  # two parts of one, or of another
                     same = unparse(part.value) == unparse(value.value) and not apart
                     if same and overlap(part.slice, value.slice, numbers):
-                        yield Told(
-                            "chosen", line,
-                            tr("{} is {}, and {} is {}: what is tested is what was learnt", other, unparse(part), name,
-                               unparse(value)),
-                            tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                        )  # fmt: skip
-                        return
+                        yield (
+                            line,
+                            UNSEEN,
+                            other,
+                            unparse(part),
+                            name,
+                            unparse(value),
+                        )
 
 
 def rows_given(value: ast.expr, own: set[str]) -> ast.expr:
@@ -212,7 +188,8 @@ DATA = re.compile(
 SCORES = re.compile(r"loss|acc|score|mse|mae|rmse|err|f1|auc|r2|bleu|ppl|perplex|iou|dice|precision|recall|correct|hits")
 
 
-def asked_of_the_training(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "what is called {!r} is asked of {}")
+def asked_of_the_training(tree: ast.Module) -> Found:
     """test_acc = evaluate(model, train_loader), and print(f"test accuracy {evaluate(model, train_loader)}")."""
     functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward(" not in unparse(x)}
     said: list[tuple[str, ast.expr]] = [
@@ -232,14 +209,16 @@ def asked_of_the_training(tree: ast.Module) -> Iterator[Told]:
             given = [unparse(x) for x in call.args]
             if any(map(DATA.search, given)) and not any(map(says_test, given)):
                 data = next(x for x in given if DATA.search(x))
-                yield Told(
-                    "chosen", call.lineno, tr("what is called {!r} is asked of {}", name.strip(" :,|=") or name, data),
-                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                )  # fmt: skip
-                return
+                yield (
+                    call,
+                    UNSEEN,
+                    name.strip(" :,|=") or name,
+                    data,
+                )
 
 
-def never_asked(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "{} is never read, and {} tells how a test went")
+def never_asked(tree: ast.Module) -> Found:
     """What is held back for tests is never read, and the program tells how a test went."""
     given = assigned(tree)
     kept = {
@@ -259,10 +238,7 @@ def never_asked(tree: ast.Module) -> Iterator[Told]:
     if kept and scores and not others and not read & {*kept} and re.search(r"no_grad|inference_mode|eval\(\)", text):
         if not any(re.search(rf"\.{name}\b|['\"]{name}['\"]", text) for name in kept):
             name = min(kept)
-            yield Told(
-                "chosen", kept[name][0], tr("{} is never read, and {} tells how a test went", name, scores[0]),
-                tr("test with what was held back"),
-            )  # fmt: skip
+            yield kept[name][0], tr("test with what was held back"), name, scores[0]
 
 
 AUGMENTS = re.compile(r"^(augment|augmented|augmentation|train|training|is_train|aug|shuffle_labels)$")
@@ -282,7 +258,8 @@ def zero_by_default(kind: ast.ClassDef, name: str) -> bool:
     return False
 
 
-def by_chance(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is made with {}: what it is tested with is changed by chance")
+def by_chance(tree: ast.Module) -> Found:
     """val_set = Cells(48, augment=True), of a class of the program's own, which is made without it elsewhere, or by default."""
     kinds = {x.name: x for x in walk(tree) if isinstance(x, ast.ClassDef)}
     for line, name, value in assigned(tree):
@@ -295,14 +272,11 @@ def by_chance(tree: ast.Module) -> Iterator[Told]:
             if not on and more and is_held(name) and zero_by_default(kinds[called(call)], str(more[0].arg)):
                 on, own = str(more[0].arg), unparse(kinds[called(call)])
             if on and is_held(name) and re.search(rf"self\.{on}\b", own) and re.search(r"rand|choice|flip|random", own):
-                yield Told(
-                    "prepared", line, tr("{} is made with {}: what it is tested with is changed by chance", name, on),
-                    tr("without chance in tests: the same picture each time"),
-                )  # fmt: skip
-                return
+                yield line, tr("without chance in tests: the same picture each time"), name, on
 
 
-def in_one_block(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "what is called {!r} is asked of {}")
+def in_one_block(tree: ast.Module) -> Found:
     """with torch.no_grad(): x = prepared(train_x); val_loss = criterion(model(x), y): no data for tests is read in it."""
     for block in (x for x in walk(tree) if isinstance(x, ast.With) and "no_grad" in unparse(x.items[0])):
         names = [x for line in block.body for x in walk(line) if isinstance(x, ast.Name)]
@@ -310,8 +284,24 @@ def in_one_block(tree: ast.Module) -> Iterator[Told]:
         read = [x for x in names if isinstance(x.ctx, ast.Load)]
         learnt = [x for x in read if DATA.search(x.id)]
         if scores and learnt and not any(says_test(x.id) and not SCORES.search(x.id) for x in read):
-            yield Told(
-                "chosen", learnt[0].lineno, tr("what is called {!r} is asked of {}", scores[0], learnt[0].id),
-                tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-            )  # fmt: skip
-            return
+            yield (
+                learnt[0],
+                UNSEEN,
+                scores[0],
+                learnt[0].id,
+            )
+
+
+RULES = (
+    one_phase,
+    same_part,
+    asked_of_the_training,
+    never_asked,
+    by_chance,
+    in_one_block,
+    loader_of_the_training,
+    best_of_the_test,
+    in_another_order,
+    last_is_learnt,
+    limit_of_the_test,
+)

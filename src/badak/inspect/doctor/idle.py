@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import shown, unparse, walk
-from badak.inspect.doctor.told import Told
-from badak.inspect.doctor.unread import TERM, made_zero, never_read
+from badak.inspect.doctor.told import OTHER, Found, Told, rule
+from badak.inspect.doctor.unread import READ_IT, TERM, made_zero, never_read
 from badak.optim import lr_scheduler
 
 BATCHES = re.compile(r"loader|_dl\b|^dl\b|batches|dataset|_iter\b|\.(split|chunk)\(|randperm|permutation", re.IGNORECASE)
@@ -21,40 +21,34 @@ DRAWN = re.compile(
 
 def idle(tree: ast.Module) -> Iterator[Told]:
     """All of them."""
-    text = unparse(tree)
-    yield from compared_only(tree)
-    yield from rates(tree, text)
-    yield from never_moved(tree, text)
-    yield from twice(tree)
-    yield from never_moves_on(tree)
-    yield from lost_terms(tree)
+    for each in (compared_only, rates, never_moved, twice, never_moves_on, lost_terms):
+        yield from each(tree)
     methods = [[x for x in kind.body if isinstance(x, ast.FunctionDef)] for kind in walk(tree) if isinstance(kind, ast.ClassDef)]
     models = {id(x) for own in methods if any(each.name == "forward" for each in own) for x in own}
     for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
         if function.name == "forward" or id(function) in models:
             yield from never_read(function)
             yield from made_zero(function)
-    yield from given_for_nothing(tree)
-    yield from last_of_a_list(tree)
-    yield from given_for_its_shape(tree)
-    yield from one_of_two_draws(tree)
-    yield from one_of_two_labels(tree)
+    for each in (given_for_nothing, last_of_a_list, given_for_its_shape, one_of_two_draws, one_of_two_labels):
+        yield from each(tree)
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
 
 
-def compared_only(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} compares, and sets nothing")
+def compared_only(tree: ast.Module) -> Found:
     """x == y as a line of its own, where x = y was meant."""
     for node in walk(tree):
         if not isinstance(node, ast.Expr) or shown(node):
             continue
         if isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq):
             what = unparse(node.value)
-            yield Told("setting", node.lineno, tr("{} compares, and sets nothing", what), what.replace("==", "=", 1))
+            yield node, what.replace("==", "=", 1), what
 
 
-def rates(tree: ast.Module, text: str) -> Iterator[Told]:
+@rule("setting", "{} was set, which nobody reads")
+def rates(tree: ast.Module) -> Found:
     """A rate that is set as an attribute of an optimizer of PyTorch's, which reads that of its groups."""
     for node in walk(tree):
         if not isinstance(node, ast.Assign | ast.AugAssign):
@@ -63,27 +57,23 @@ def rates(tree: ast.Module, text: str) -> Iterator[Told]:
         if isinstance(target, ast.Attribute) and target.attr in ("lr", "learning_rate"):
             name = unparse(target.value)
             made = rf"(?<!\w){re.escape(name.rpartition('.')[2])} = (torch\.)?optim\.\w+\("
-            if re.search(made, text):
-                yield Told(
-                    "setting", node.lineno, tr("{} was set, which nobody reads", f"{name}.{target.attr}"),
-                    f'for group in {name}.param_groups: group["lr"] = ...',
-                )  # fmt: skip
+            if re.search(made, unparse(tree)):
+                yield node, f'for group in {name}.param_groups: group["lr"] = ...', f"{name}.{target.attr}"
 
 
-def never_moved(tree: ast.Module, text: str) -> Iterator[Told]:
+@rule("setting", "{} is made, and its step() is never called: the rate stays as it is")
+def never_moved(tree: ast.Module) -> Found:
     """A schedule of the learning rate that is made, and that nothing is done with."""
     for node in walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
             kind = unparse(node.value.func).rpartition(".")[2]
             name = unparse(node.targets[0]).rpartition(".")[2]
-            if isinstance(vars(lr_scheduler).get(kind), type) and len(re.findall(rf"\b{re.escape(name)}\b", text)) == 1:
-                yield Told(
-                    "setting", node.lineno, tr("{} is made, and its step() is never called: the rate stays as it is", kind),
-                    f"{name}.step()",
-                )  # fmt: skip
+            if isinstance(vars(lr_scheduler).get(kind), type) and len(re.findall(rf"\b{re.escape(name)}\b", unparse(tree))) == 1:
+                yield node, f"{name}.step()", kind
 
 
-def never_moves_on(tree: ast.Module) -> Iterator[Told]:
+@rule("same", "the loop over {} never reads {}: each round is given the same rows")
+def never_moves_on(tree: ast.Module) -> Found:
     """for i in range(0, n, size): the same rows each time, for i is never read; also within enumerate() and tqdm()."""
     given = {unparse(x.targets[0]): x.value for x in walk(tree) if isinstance(x, ast.Assign)}
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
@@ -107,12 +97,7 @@ def never_moves_on(tree: ast.Module) -> Iterator[Told]:
             and not target.id.startswith("_")
             and not any(isinstance(node, ast.Name) and node.id == target.id for node in body)
         ):
-            yield Told(
-                "same", loop.lineno,
-                tr("the loop over {} never reads {}: each round is given the same rows", unparse(over), target.id),
-                f"x[rows[{target.id} : {target.id} + size]]",
-            )  # fmt: skip
-            return
+            yield loop, f"x[rows[{target.id} : {target.id} + size]]", unparse(over), target.id
 
 
 def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
@@ -124,7 +109,8 @@ def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
     return [(sign, node)]
 
 
-def twice(tree: ast.Module) -> Iterator[Told]:
+@rule("twice", "{} stands twice in one line, and adds nothing the second time")
+def twice(tree: ast.Module) -> Found:
     """The same term twice in a sum, or the same column twice in a table, where another one was meant."""
     for node in (x for x in walk(tree) if isinstance(x, ast.BinOp | ast.Call)):
         several: list[str] = []
@@ -140,14 +126,11 @@ def twice(tree: ast.Module) -> Iterator[Told]:
                 continue
         same = next((each for each in several if several.count(each) > 1 and not DRAWN.search(each)), "")
         if same:
-            yield Told(
-                "twice", node.lineno, tr("{} stands twice in one line, and adds nothing the second time", same),
-                tr("the other one that was meant"),
-            )  # fmt: skip
-            return
+            yield node, OTHER, same
 
 
-def ends_at_once(loop: ast.For) -> Iterator[Told]:
+@rule("setting", "the loop over {} is left in its first round: {} stands in it")
+def ends_at_once(loop: ast.For) -> Found:
     """A loop over batches whose last line leaves it: return or break stands one step too far in."""
     over = unparse(loop.iter)
     last = loop.body[-1]
@@ -155,14 +138,11 @@ def ends_at_once(loop: ast.For) -> Iterator[Told]:
     if len(loop.body) > 1 and isinstance(last, (ast.Return, ast.Break)) and BATCHES.search(over) and not skips:
         text = " ".join(unparse(line) for line in loop.body[:-1])
         if re.search(r"\+=|\.append\(|backward\(", text):  # it gathers something
-            yield Told(
-                "setting", last.lineno,
-                tr("the loop over {} is left in its first round: {} stands in it", over, unparse(last).split()[0]),
-                tr("one step less far in, behind the loop"),
-            )  # fmt: skip
+            yield last, tr("one step less far in, behind the loop"), over, unparse(last).split()[0]
 
 
-def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
+@rule("setting")
+def not_of_the_batch(loop: ast.For) -> Found:
     """A loop over batches that trains, and never reads what the batch holds."""
     if not BATCHES.search(unparse(loop.iter)) or "enumerate" in unparse(loop.iter):
         return
@@ -176,11 +156,11 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
     thrown = isinstance(first, ast.Name) and first.id == "_" and re.search(r"loader|_dl$", unparse(loop.iter), re.IGNORECASE)
     if thrown and trains and "next(" not in unparse(loop) and isinstance(loop.target, ast.Name):
-        yield Told(
-            "setting", loop.lineno, tr("the loop over {} trains, and never reads its batch", unparse(loop.iter)),
+        yield (
+            loop,
             tr("give the model what the loader gives"),
-        )  # fmt: skip
-        return
+            tr("the loop over {} trains, and never reads its batch", unparse(loop.iter)),
+        )
     if not trains or not isinstance(first, ast.Name) or first.id.startswith("_"):
         return
     read = {node.id for node in body if isinstance(node, ast.Name)}
@@ -189,12 +169,11 @@ def not_of_the_batch(loop: ast.For) -> Iterator[Told]:
     if not twins and len(others) > 1 and any(isinstance(each, ast.Name) and each.id in read for each in others):
         return  # names, x, y
     for name in (each.id for each in (first, *twins) if each.id not in read):
-        yield Told(
-            "setting", loop.lineno,
-            tr("{} of each batch of {} is never read in the loop that trains", name, unparse(loop.iter)),
+        yield (
+            loop,
             tr("give the model {}, not what stands outside of the loop", name),
-        )  # fmt: skip
-        return
+            tr("{} of each batch of {} is never read in the loop that trains", name, unparse(loop.iter)),
+        )
 
 
 def stem(name: str) -> str:
@@ -202,22 +181,19 @@ def stem(name: str) -> str:
     return re.sub(r"_?(\d|(?<=_)[a-f])$", "", name) or name
 
 
-def lost_terms(tree: ast.Module) -> Iterator[Told]:
+@rule("unlearnt", "{} is computed in each step, and nobody reads it: nothing learns from it")
+def lost_terms(tree: ast.Module) -> Found:
     """dice = dice_loss(...) in a loop that trains, which nothing reads."""
     read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
     for loop in (x for x in walk(tree) if isinstance(x, ast.For | ast.While) and ".backward(" in unparse(x)):
         for line in (x for x in walk(loop) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)):
             target, func = line.targets[0], unparse(line.value.func).rpartition(".")[2]  # type: ignore[attr-defined]
             if isinstance(target, ast.Name) and target.id not in read and TERM.search(func) and not target.id.startswith("_"):
-                yield Told(
-                    "unlearnt", line.lineno,
-                    tr("{} is computed in each step, and nobody reads it: nothing learns from it", target.id),
-                    tr("add it to the loss that backward() is called of"),
-                )  # fmt: skip
-                return
+                yield line, tr("add it to the loss that backward() is called of"), target.id
 
 
-def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
+@rule("unread", "{} is given {} and never reads it")
+def given_for_nothing(tree: ast.Module) -> Found:
     """forward(self, x, adjacency), which never reads adjacency, where no other forward does, but to hand it on."""
     every = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
     forwards = [x for x in every if x.name == "forward" or GIVES_LOSS.search(x.name) or GIVES_LOSS.search(last_line(x))]
@@ -242,14 +218,11 @@ def given_for_nothing(tree: ast.Module) -> Iterator[Told]:
             if any(not any(isinstance(y, ast.Name) and y.id == arg.arg for line in x.body for y in walk(line)) for x in alike):
                 continue  # all of a kind are called alike
             if arg.arg not in read and not arg.arg.startswith("_") and not used and data:
-                yield Told(
-                    "unread", function.lineno, tr("{} is given {} and never reads it", function.name, arg.arg),
-                    tr("read it, or leave it out"),
-                )  # fmt: skip
-                return
+                yield function, tr("read it, or leave it out"), function.name, arg.arg
 
 
-def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
+@rule("unlearnt", "{} is all that is read of them: nothing learns from the others")
+def last_of_a_list(tree: ast.Module) -> Found:
     """losses.append(...) in a loop, and losses[-1] is all that is read of them."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         names = [x for x in walk(function) if isinstance(x, ast.Name)]
@@ -260,11 +233,7 @@ def last_of_a_list(tree: ast.Module) -> Iterator[Told]:
                 later = [x for x in names if x.id == name and x.lineno > (loop.end_lineno or 0)]
                 if later and all(id(x) in taken for x in later):
                     said = unparse(taken[id(later[0])])
-                    yield Told(
-                        "unlearnt", later[0].lineno, tr("{} is all that is read of them: nothing learns from the others", said),
-                        f"sum({name})",
-                    )  # fmt: skip
-                    return
+                    yield later[0], f"sum({name})", said
 
 
 DATA = re.compile(
@@ -277,7 +246,8 @@ def last_line(function: ast.FunctionDef) -> str:
     return unparse(function.body[-1])
 
 
-def one_of_two_labels(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def one_of_two_labels(tree: ast.Module) -> Found:
     """x, y_a, y_b, lam = mixup(x, y), and the loss reads y_a alone."""
     own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
@@ -295,12 +265,12 @@ def one_of_two_labels(tree: ast.Module) -> Iterator[Told]:
                 mixed = re.search(r"randperm|permutation", unparse(mixes))
                 yield Told(
                     "apart" if mixed else "unread", line.lineno, tr("{} is computed, and nobody reads it", left),
-                    tr("read it in the next line, or leave it out"),
+                    READ_IT,
                 )  # fmt: skip
-                return
 
 
-def one_of_two_draws(tree: ast.Module) -> Iterator[Told]:
+@rule("unread", "{} is drawn, and nobody reads it")
+def one_of_two_draws(tree: ast.Module) -> Found:
     """top, left = randint(0, 5, (2,)).tolist(), and nobody reads left."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         read = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
@@ -309,14 +279,11 @@ def one_of_two_draws(tree: ast.Module) -> Iterator[Told]:
             left = [name for name in names if name not in read and not name.startswith("_")]
             drawn = re.search(r"\b(randint|integers|uniform|rand|random|randrange)\(", unparse(line.value))
             if drawn and left and set(names) & read:
-                yield Told(
-                    "unread", line.lineno, tr("{} is drawn, and nobody reads it", left[0]),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
-                return
+                yield line, READ_IT, left[0]
 
 
-def given_for_its_shape(tree: ast.Module) -> Iterator[Told]:
+@rule("unread", "all that is read of {} is its shape: what it holds is lost")
+def given_for_its_shape(tree: ast.Module) -> Found:
     """def augment(x): return 0.1 * torch.randn_like(x): all that is read of x is its shape."""
     calls = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call)}
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name in calls):
@@ -326,11 +293,7 @@ def given_for_its_shape(tree: ast.Module) -> Iterator[Told]:
         if name and name in {x.arg for x in function.args.args} and unparse(end).count(name) == 1:
             made = [x for x in function.body if isinstance(x, ast.Assign) and unparse(x.targets[0]) == name]
             if made and not re.search(r"noise|latent|prior|sample", function.name, re.IGNORECASE):
-                yield Told(
-                    "unread", end.lineno, tr("all that is read of {} is its shape: what it holds is lost", name),
-                    f"return {name} + ...",
-                )  # fmt: skip
-                return
+                yield end, f"return {name} + ...", name
 
 
 def called_with(function: ast.FunctionDef, name: str) -> bool:

@@ -4,11 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from badak.core.errors import tr
 from badak.inspect.doctor.returns import ENDS, REWARDS, discounted
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, pairs
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 
 def kept(tree: ast.Module) -> Iterator[Told]:
@@ -18,7 +17,8 @@ def kept(tree: ast.Module) -> Iterator[Told]:
         yield from unread_of_a_batch(tree)
 
 
-def kept_for_nothing(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is {} of what was kept, and the loss never reads it")
+def kept_for_nothing(tree: ast.Module) -> Found:
     """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")]
     kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
@@ -30,18 +30,14 @@ def kept_for_nothing(tree: ast.Module) -> Iterator[Told]:
             for name, what in zip(names, like):
                 asked = ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)
                 if asked and not used(function, name) and name not in elsewhere:
-                    yield Told(
-                        "returns", line.lineno,
-                        tr("{} is {} of what was kept, and the loss never reads it", name, what),
-                        "reward + gamma * next_value * (1 - done)",
-                    )  # fmt: skip
-                    return
+                    yield line, "reward + gamma * next_value * (1 - done)", name, what
 
 
 OF_BATCH = re.compile(r"(^|\W)(batch|transitions?|samples?|mini_?batch)\.\w+|zip\(\*")
 
 
-def unread_of_a_batch(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is taken of what was kept, and {}() never reads it")
+def unread_of_a_batch(tree: ast.Module) -> Found:
     """done_batch = torch.cat(batch.done), and next_states of zip(*batch), which the function that learns never reads."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
         text = unparse(function)
@@ -50,11 +46,7 @@ def unread_of_a_batch(tree: ast.Module) -> Iterator[Told]:
         reads = names_read(function) | read_elsewhere(tree, function)
         for line, name, value in assigned(function):
             if OF_BATCH.search(unparse(value)) and not name.startswith("_") and name not in reads and name.isidentifier():
-                yield Told(
-                    "returns", line, tr("{} is taken of what was kept, and {}() never reads it", name, function.name),
-                    "reward + gamma * next_value * (1 - done)",
-                )  # fmt: skip
-                return
+                yield line, "reward + gamma * next_value * (1 - done)", name, function.name
 
 
 def read_elsewhere(tree: ast.Module, function: ast.FunctionDef) -> set[str]:

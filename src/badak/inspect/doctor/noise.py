@@ -2,41 +2,27 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
 
-def noise(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from product_of_noise(tree)
-    yield from noise_from_the_begin(tree)
-    yield from one_time_for_all(tree)
-    yield from asked_for_another(tree)
-    yield from asked_for_its_noise(tree)
-    yield from other_condition(tree)
-    yield from two_temperatures(tree)
-
-
-def product_of_noise(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} is given {}: the shares of the noise, not those of the data")
+def product_of_noise(tree: ast.Module) -> Found:
     """alphas_cumprod = cumprod(betas): what is left of the data is the product of 1 - beta."""
     for line, name, value in assigned(tree):
         text = unparse(value)
         if re.search(r"alpha", name, re.IGNORECASE) and called(value) == "cumprod" and not re.search(r"alpha|1(\.0)? - ", text):
             if re.search(r"\bbetas?\b", text):
-                yield Told(
-                    "formula", line, tr("{} is given {}: the shares of the noise, not those of the data", name, text),
-                    text.replace("betas", "1 - betas"),
-                )  # fmt: skip
-                return
+                yield line, text.replace("betas", "1 - betas"), name, text
 
 
-def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "noise is taken away from the least time to the largest: {} begins with the most of it")
+def noise_from_the_begin(tree: ast.Module) -> Found:
     """for t in range(T): x = step(model(x, t), t, x), which takes noise away from the least time on."""
     if "cumprod" not in unparse(tree):
         return
@@ -63,15 +49,11 @@ def noise_from_the_begin(tree: ast.Module) -> Iterator[Told]:
             and re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
             and not re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
         ):
-            yield Told(
-                "formula", loop.lineno,
-                tr("noise is taken away from the least time to the largest: {} begins with the most of it", min(moved)),
-                f"for {t} in reversed({unparse(inner)}):",
-            )  # fmt: skip
-            return
+            yield loop, f"for {t} in reversed({unparse(inner)}):", min(moved)
 
 
-def one_time_for_all(tree: ast.Module) -> Iterator[Told]:
+@rule("time", "{} is one time for all rows, in each step")
+def one_time_for_all(tree: ast.Module) -> Found:
     """t = torch.full((n,), T - 1) in the loop that trains a diffusion: one time for all rows of all batches."""
     if not re.search(r"cumprod|add_noise|q_sample", unparse(tree)):
         return
@@ -83,11 +65,7 @@ def one_time_for_all(tree: ast.Module) -> Iterator[Told]:
             fill = line.value.args[1:2] if isinstance(line.value, ast.Call) and called(line.value).startswith("full") else []
             moving = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
             if same and timed and not any(names(x) & moving for x in fill):
-                yield Told(
-                    "time", line.lineno, tr("{} is one time for all rows, in each step", name),
-                    "torch.randint(0, T, (len(x),))",
-                )  # fmt: skip
-                return
+                yield line, "torch.randint(0, T, (len(x),))", name
 
 
 def names(node: ast.AST) -> set[str]:
@@ -97,7 +75,8 @@ def names(node: ast.AST) -> set[str]:
 FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$")
 
 
-def asked_for_another(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} is compared with {}, and {} stands next to it")
+def asked_for_another(tree: ast.Module) -> Found:
     """mse_loss(noise_pred, batch), where noise stands next to it."""
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
         own = {name for _, name, _ in assigned(scope)} | {x.arg for x in walk(scope) if isinstance(x, ast.arg)}
@@ -119,14 +98,11 @@ def asked_for_another(tree: ast.Module) -> Iterator[Told]:
                 )  # it was given that
                 if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
                     if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
-                        yield Told(
-                            "formula", node.lineno, tr("{} is compared with {}, and {} stands next to it", side, other, meant),
-                            unparse(node).replace(other, meant),
-                        )  # fmt: skip
-                        return
+                        yield node, unparse(node).replace(other, meant), side, other, meant
 
 
-def asked_for_its_noise(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} is what the model reads, noise and all, and it is asked to give the same back")
+def asked_for_its_noise(tree: ast.Module) -> Found:
     """noisy = x + noise; mse(model(noisy), noisy): what the noise was added to is not asked for."""
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
         own = {name: value for _, name, value in assigned(scope)}
@@ -136,15 +112,11 @@ def asked_for_its_noise(tree: ast.Module) -> Iterator[Told]:
                 made = own.get(unparse(answer), answer)
                 name = unparse(label)
                 if name in spoiled and isinstance(made, ast.Call) and [unparse(x) for x in made.args[:1]] == [name]:
-                    yield Told(
-                        "formula", node.lineno,
-                        tr("{} is what the model reads, noise and all, and it is asked to give the same back", name),
-                        unparse(node).replace(name, tr("what the noise was added to")),
-                    )  # fmt: skip
-                    return
+                    yield node, unparse(node).replace(name, tr("what the noise was added to")), name
 
 
-def other_condition(tree: ast.Module) -> Iterator[Told]:
+@rule("formula")
+def other_condition(tree: ast.Module) -> Found:
     """critic(made, wanted), and critic(made.detach(), labels): one picture, and what it was not asked to be."""
     calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
     kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
@@ -155,12 +127,11 @@ def other_condition(tree: ast.Module) -> Iterator[Told]:
         held = re.fullmatch(r"(\w+)\.detach\(\)", unparse(call.args[0]))
         meant = plain.get((unparse(call.func), held[1])) if held else None
         if held and meant and meant != unparse(call.args[1]):
-            yield Told(
-                "formula", call.lineno,
-                tr("{} was asked to be {}, and is judged here as {}", held[1], meant, unparse(call.args[1])),
+            yield (
+                call,
                 unparse(call).replace(unparse(call.args[1]), meant),
-            )  # fmt: skip
-            return
+                tr("{} was asked to be {}, and is judged here as {}", held[1], meant, unparse(call.args[1])),
+            )
     for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Tuple) and len(x.target.elts) == 2):
         data, label = map(unparse, loop.target.elts)  # type: ignore[attr-defined]
         read = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name)}
@@ -168,16 +139,20 @@ def other_condition(tree: ast.Module) -> Iterator[Told]:
         for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and len(x.args) == 2):
             if label not in read and unparse(call.args[0]) == data and unparse(call.args[1]) in drawn:
                 if re.search(r"label|class|cond", unparse(call.args[1])) and ".backward(" in unparse(loop):
-                    yield Told(
-                        "formula", call.lineno,
-                        tr("{} comes with {}, which is never read, and is judged by {}, which are drawn", data, label,
-                           unparse(call.args[1])),
+                    yield (
+                        call,
                         unparse(call).replace(unparse(call.args[1]), label),
-                    )  # fmt: skip
-                    return
+                        tr(
+                            "{} comes with {}, which is never read, and is judged by {}, which are drawn",
+                            data,
+                            label,
+                            unparse(call.args[1]),
+                        ),
+                    )
 
 
-def two_temperatures(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "of two distributions that are compared one is divided by {}, and the other one is {}")
+def two_temperatures(tree: ast.Module) -> Found:
     """kl_div(log_softmax(a / T), softmax(b)), or softmax(b * T): the temperature of one of both."""
     for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
         own = {name: value for _, name, value in assigned(scope)}
@@ -201,12 +176,7 @@ def two_temperatures(tree: ast.Module) -> Iterator[Told]:
             if ways[0][0] != ways[1][0] and "Div" in (ways[0][0], ways[1][0]):
                 cold = next(by for way, by in ways if way == "Div")
                 wrong = next(unparse(x) for x, (way, _) in zip(inner, ways) if way != "Div")
-                yield Told(
-                    "formula", call.lineno,
-                    tr("of two distributions that are compared one is divided by {}, and the other one is {}", cold, wrong),
-                    tr("{} / {} in both", "logits", cold),
-                )  # fmt: skip
-                return
+                yield call, tr("{} / {} in both", "logits", cold), cold, wrong
 
 
 def adds(value: ast.expr) -> bool:
@@ -216,3 +186,14 @@ def adds(value: ast.expr) -> bool:
 
 
 ASKS = re.compile(r"loss|mse|criterion|l1|huber|loss_fn", re.IGNORECASE)
+
+
+RULES = (
+    product_of_noise,
+    noise_from_the_begin,
+    one_time_for_all,
+    asked_for_another,
+    asked_for_its_noise,
+    other_condition,
+    two_temperatures,
+)

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
@@ -11,28 +10,15 @@ from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in, number
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
-
-def objectives(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    for rule in (
-        rate_for_a_factor,
-        mean_and_sum,
-        one_sided,
-        made_unlikely,
-        overlap_added,
-        counts_for_weights,
-        ones_by_zeros,
-        turned_loss,
-    ):
-        yield from rule(tree)
-
+THE_RARER = tr("the rarer, the larger: weight = 1 / counts")
 
 RATE = re.compile(r"(^|[._])(lr|learning_rate|base_lr|init_lr|initial_lr|max_lr|LR)$")
 
 
-def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
+@rule("favoured")
+def counts_for_weights(tree: ast.Module) -> Found:
     """CrossEntropyLoss(weight=counts / counts.sum())."""
     given = {name: value for _, name, value in assigned(tree)}
     made = {name: unparse(value) for name, value in given.items()}
@@ -48,12 +34,11 @@ def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
         value = given.get(unparse(node.args[0]), node.args[0])
         by_row = isinstance(value, ast.Subscript) and re.fullmatch(r"\(?(\w+)\)?(\.(float|double)\(\))?", unparse(value.value))
         if by_row and by_row[1] in counts and "/" not in unparse(given[by_row[1]]):
-            yield Told(
-                "favoured", node.lineno,
+            yield (
+                node,
+                THE_RARER,
                 tr("rows are drawn by {}, how often their class comes: what is frequent is drawn the more", unparse(value)),
-                tr("the rarer, the larger: weight = 1 / counts"),
-            )  # fmt: skip
-            return
+            )
     for node in losses:
         for weight in [x.value for x in node.keywords if x.arg == "weight"]:
             value = given.get(unparse(weight), weight)
@@ -63,19 +48,19 @@ def counts_for_weights(tree: ast.Module) -> Iterator[Told]:
             while isinstance(share, ast.BinOp) and isinstance(share.op, ast.Div | ast.Mult) and names_in(share.left):
                 share = share.left
             if text_of(share) in counts and not re.search(r"-1", unparse(value)):
-                yield Told(
-                    "favoured", weight.lineno,
+                yield (
+                    weight,
+                    THE_RARER,
                     tr("the classes are weighted by {}, how often they come: it makes larger what is frequent", unparse(value)),
-                    tr("the rarer, the larger: weight = 1 / counts"),
-                )  # fmt: skip
-                return
+                )
 
 
 POSITIVES = re.compile(r"(^|[._])(n_?)?pos(itives?)?(_count)?$|(^|_)num_pos\w*$|\by\w*\.sum\(\)$")
 NEGATIVES = re.compile(r"neg|\(1 - ")
 
 
-def ones_by_zeros(tree: ast.Module) -> Iterator[Told]:
+@rule("favoured", "pos_weight is {}: it makes larger what is frequent")
+def ones_by_zeros(tree: ast.Module) -> Found:
     """BCEWithLogitsLoss(pos_weight=torch.tensor(n_pos / (n - n_pos)))."""
     given = {name: value for _, name, value in assigned(tree)}
     for weight in (x.value for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "pos_weight"):
@@ -89,14 +74,11 @@ def ones_by_zeros(tree: ast.Module) -> Iterator[Told]:
         above, below = unparse(value.left), unparse(value.right)
         rest = below.endswith(f" - {above}") or bool(NEGATIVES.search(below))
         if rest and POSITIVES.search(above) and not NEGATIVES.search(above):
-            yield Told(
-                "favoured", weight.lineno, tr("pos_weight is {}: it makes larger what is frequent", unparse(value)),
-                tr("pos_weight = negatives / positives"),
-            )  # fmt: skip
-            return
+            yield weight, tr("pos_weight = negatives / positives"), unparse(value)
 
 
-def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} is a rate, and LambdaLR multiplies the rate of the optimizer by it")
+def rate_for_a_factor(tree: ast.Module) -> Found:
     """LambdaLR(optimizer, lambda step: lr * ...): what it gives is multiplied by the rate already."""
     functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
     for node in (
@@ -119,12 +101,7 @@ def rate_for_a_factor(tree: ast.Module) -> Iterator[Told]:
                 any(RATE.search(unparse(each)) or unparse(each) in rates - {"1.0", "1"} for each in factors(body))
                 and len(factors(body)) > 1
             ):
-                yield Told(
-                    "formula", body.lineno,
-                    tr("{} is a rate, and LambdaLR multiplies the rate of the optimizer by it", unparse(body)),
-                    tr("a factor: 1 at its highest"),
-                )  # fmt: skip
-                return
+                yield body, tr("a factor: 1 at its highest"), unparse(body)
 
 
 def rates_of_their_own(optimizer: str, tree: ast.Module) -> bool:
@@ -135,7 +112,8 @@ def rates_of_their_own(optimizer: str, tree: ast.Module) -> bool:
     return any(re.search(r"lr\b", unparse(own.get(unparse(x), x))) for x in groups)
 
 
-def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "of {} one is a mean over all numbers and the other one their sum: the one counts for nothing")
+def mean_and_sum(tree: ast.Module) -> Found:
     """A reconstruction that is summed, and a divergence that is a mean of all numbers, added as they are; or the other way."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         given = {name: value for _, name, value in assigned(function)}
@@ -144,13 +122,7 @@ def mean_and_sum(tree: ast.Module) -> Iterator[Told]:
             parts = [given.get(unparse(x), x) for x in parts]
             kinds = {reduced(x) for x in parts}
             if {kind for _, kind in kinds} == {"mean", "sum"} and {which for which, _ in kinds} == {"kl", "other"}:
-                yield Told(
-                    "formula", end.lineno,
-                    tr("of {} one is a mean over all numbers and the other one their sum: the one counts for nothing",
-                       unparse(end)),
-                    tr("both as sums, or both as sums over a row and means over the rows"),
-                )  # fmt: skip
-                return
+                yield end, tr("both as sums, or both as sums over a row and means over the rows"), unparse(end)
 
 
 def unweighted(term: ast.expr, tree: ast.Module) -> ast.expr:
@@ -178,7 +150,8 @@ def reduced(value: ast.expr) -> tuple[str, str]:
     return "", ""
 
 
-def one_sided(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{} brings near what belongs apart: the positive and the negative stand in each other's place")
+def one_sided(tree: ast.Module) -> Found:
     """logsigmoid(negative_score), or logsigmoid(-positive_score), whose sum is made large."""
     given: dict[str, list[ast.expr]] = {}
     for _, name, value in assigned(tree):
@@ -191,18 +164,14 @@ def one_sided(tree: ast.Module) -> Iterator[Told]:
         if not isinstance(of, ast.Name) or not values or any(re.search(r"neg\(\)|^-| - |-1", x) for x in values):
             continue
         if minus and GOOD.search(of.id) or not minus and BAD.search(of.id):
-            yield Told(
-                "formula", node.lineno,
-                tr("{} brings near what belongs apart: the positive and the negative stand in each other's place", unparse(node)),
-                tr("logsigmoid(positive) and logsigmoid(-negative)"),
-            )  # fmt: skip
-            return
+            yield node, tr("logsigmoid(positive) and logsigmoid(-negative)"), unparse(node)
 
 
 TURNED = re.compile(r"-\s*\(?loss\b|loss = -|loss \*= -1|-\w*loss\(|-1(\.0)? \* loss")
 
 
-def made_unlikely(tree: ast.Module) -> Iterator[Told]:
+@rule("certain", "{} is the logarithm of a probability, and is made smaller")
+def made_unlikely(tree: ast.Module) -> Found:
     """loss = (logsigmoid(a) + logsigmoid(-b)).mean(), without the minus."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
         given = {name: value for _, name, value in assigned(function)}
@@ -216,17 +185,14 @@ def made_unlikely(tree: ast.Module) -> Iterator[Told]:
             if end and all(
                 sign > 0 and re.match(r"(F|nn\.functional|torch\.nn\.functional)\.logsigmoid\(", unparse(x)) for sign, x in every
             ):
-                yield Told(
-                    "certain", value.lineno, tr("{} is the logarithm of a probability, and is made smaller", unparse(value)),
-                    f"-{unparse(value)}",
-                )  # fmt: skip
-                return
+                yield value, f"-{unparse(value)}", unparse(value)
 
 
 LOSS_CALL = re.compile(r"(F|nn\.functional)\.\w*(entropy|loss)")
 
 
-def turned_loss(tree: ast.Module) -> Iterator[Told]:
+@rule("certain", "{} is a loss with a minus before it: the worse, the smaller")
+def turned_loss(tree: ast.Module) -> Found:
     """return -((1 - p) ** gamma * ce).mean(), where ce is a loss already."""
     losses = {name for _, name, value in assigned(tree) if re.search(r"(^|\.)\w+Loss$", unparse(getattr(value, "func", value)))}
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and is_loss(x, tree)):
@@ -239,11 +205,7 @@ def turned_loss(tree: ast.Module) -> Iterator[Told]:
             while isinstance(inner, ast.Call) and called(inner) in ("mean", "sum") and isinstance(inner.func, ast.Attribute):
                 inner = inner.func.value
             if isinstance(turned.op, ast.USub) and {unparse(x) for x in factors(inner)} & own:
-                yield Told(
-                    "certain", end.lineno, tr("{} is a loss with a minus before it: the worse, the smaller", unparse(turned)),
-                    unparse(turned.operand),
-                )  # fmt: skip
-                return
+                yield end, unparse(turned.operand), unparse(turned)
 
 
 def is_loss(function: ast.FunctionDef, tree: ast.Module) -> bool:
@@ -256,7 +218,8 @@ def is_loss(function: ast.FunctionDef, tree: ast.Module) -> bool:
 SHARES = re.compile(r"(^|_)(dice|iou|jaccard|tversky)(_?(coeff?|coefficient|score|index|metric))?$", re.IGNORECASE)
 
 
-def overlap_added(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small")
+def overlap_added(tree: ast.Module) -> Found:
     """loss = bce + dice_coeff(...), which is 1 where all is right."""
     functions = {x.name: unparse(x) for x in walk(tree) if isinstance(x, ast.FunctionDef)}
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
@@ -273,9 +236,9 @@ def overlap_added(tree: ast.Module) -> Iterator[Told]:
                     and name in functions
                     and not re.search(r"\b1(\.0?)? ?- |return -", functions[name])
                 ):
-                    yield Told(
-                        "formula", getattr(value, "lineno", function.lineno),
-                        tr("{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small", name),
-                        f"1 - {unparse(value)}",
-                    )  # fmt: skip
-                    return
+                    yield getattr(value, "lineno", function.lineno), f"1 - {unparse(value)}", name
+
+
+RULES = (
+    rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights, ones_by_zeros, turned_loss,
+)  # fmt: skip

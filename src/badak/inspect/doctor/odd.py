@@ -7,49 +7,40 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in, number
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 NORM = re.compile(r"(^|\.)BatchNorm\dd$")
 
 
 def odd(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
-    yield from smoothed_away(tree)
-    yield from no_chance(tree)
-    yield from rises(tree)
-    yield from same_draws(tree)
-    yield from over_the_rows(tree)
+    for each in (smoothed_away, no_chance, rises, same_draws, over_the_rows):
+        yield from each(tree)
     for kind in (x for x in walk(tree) if isinstance(x, ast.ClassDef)):
         yield from shared_norm(kind)
 
 
-def smoothed_away(tree: ast.Module) -> Iterator[Told]:
+@rule("odd", "label_smoothing is {}: the label itself gets {:.0%}, and all classes share the rest")
+def smoothed_away(tree: ast.Module) -> Found:
     """CrossEntropyLoss(label_smoothing=0.9)."""
     for node in (x for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "label_smoothing"):
         share = number(tree, node.value) or 0.0
         if 0.5 <= share <= 1:
-            yield Told(
-                "odd", node.value.lineno,
-                tr("label_smoothing is {}: the label itself gets {:.0%}, and all classes share the rest", share, 1 - share),
-                "label_smoothing=0.1",
-            )  # fmt: skip
-            return
+            yield node.value, "label_smoothing=0.1", share, 1 - share
 
 
-def rises(tree: ast.Module) -> Iterator[Told]:
+@rule("odd", "{} multiplies the learning rate by {}: it rises without end")
+def rises(tree: ast.Module) -> Found:
     """StepLR(optimizer, 2, gamma=1.5)."""
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("StepLR", "MultiStepLR", "ExponentialLR")):
         given = [x.value for x in node.keywords if x.arg == "gamma"] + node.args[1 if called(node) == "ExponentialLR" else 2 :][:1]
         factor = number(tree, given[0]) if given else None
         if factor is not None and factor > 1:
-            yield Told(
-                "odd", node.lineno, tr("{} multiplies the learning rate by {}: it rises without end", called(node), factor),
-                tr("a factor below 1"),
-            )  # fmt: skip
-            return
+            yield node, tr("a factor below 1"), called(node), factor
 
 
-def same_draws(tree: ast.Module) -> Iterator[Told]:
+@rule("same", "{} stands in __getitem__: each row draws the same numbers")
+def same_draws(tree: ast.Module) -> Found:
     """def __getitem__(self, i): np.random.seed(SEED), and a draw: each row draws the same numbers, in each epoch."""
     for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__"):
         seeds = [x for x in walk(function) if isinstance(x, ast.Call) and called(x) in ("seed", "manual_seed") and x.args]
@@ -57,14 +48,11 @@ def same_draws(tree: ast.Module) -> Iterator[Told]:
         own |= {x.arg for x in function.args.args[1:]}
         for node in seeds:
             if not names_in(node.args[0]) & own and "self" not in names_in(node.args[0]):
-                yield Told(
-                    "same", node.lineno, tr("{} stands in __getitem__: each row draws the same numbers", unparse(node)),
-                    tr("set the seed once, before the training"),
-                )  # fmt: skip
-                return
+                yield node, tr("set the seed once, before the training"), unparse(node)
 
 
-def over_the_rows(tree: ast.Module) -> Iterator[Told]:
+@rule("rows", "{} makes each column of the batch 1 long, and not each row")
+def over_the_rows(tree: ast.Module) -> Found:
     """def forward(self, x): ... F.normalize(self.head(h), dim=0), of a Linear: the length of a column of the batch is 1."""
     for kind in (x for x in walk(tree) if isinstance(x, ast.ClassDef)):
         linear = {name for _, name, value in assigned(kind) if name.startswith("self.") and called(value) == "Linear"}
@@ -73,28 +61,22 @@ def over_the_rows(tree: ast.Module) -> Iterator[Told]:
             of, axis = node.args[0], [x.value for x in node.keywords if x.arg == "dim"] + node.args[2:3]
             own = isinstance(of, ast.Call) and unparse(of.func) in linear or unparse(of) in made
             if own and axis and unparse(axis[0]) == "0":
-                yield Told(
-                    "rows", node.lineno, tr("{} makes each column of the batch 1 long, and not each row", unparse(node)),
-                    "F.normalize(x, dim=-1)",
-                )  # fmt: skip
-                return
+                yield node, "F.normalize(x, dim=-1)", unparse(node)
 
 
 CHANCE = re.compile(r"^(random\.random\(\)|np\.random\.(rand|random)\(\)|torch\.rand\(1?\)(\.item\(\))?)$")
 
 
-def no_chance(tree: ast.Module) -> Iterator[Told]:
+@rule("odd", "{} is a number from 0 to 1: {} is always the same")
+def no_chance(tree: ast.Module) -> Found:
     """if torch.rand(1) < 1.5: always so."""
     for node in (x for x in walk(tree) if isinstance(x, ast.Compare) and CHANCE.match(unparse(x.left))):
         if (number(tree, node.comparators[0]) or 0.0) > 1:
-            yield Told(
-                "odd", node.lineno, tr("{} is a number from 0 to 1: {} is always the same", unparse(node.left), unparse(node)),
-                tr("a chance from 0 to 1"),
-            )  # fmt: skip
-            return
+            yield node, tr("a chance from 0 to 1"), unparse(node.left), unparse(node)
 
 
-def shared_norm(kind: ast.ClassDef) -> Iterator[Told]:
+@rule("norm", "{} follows {} different layers, and has one mean and one spread for all in eval mode")
+def shared_norm(kind: ast.ClassDef) -> Found:
     """self.bn(self.conv1(x)), and self.bn(self.conv2(x)) in the same forward."""
     norms = {
         name
@@ -109,13 +91,7 @@ def shared_norm(kind: ast.ClassDef) -> Iterator[Told]:
         for one in calls:
             others = [x for x in calls if unparse(x.func) == unparse(one.func) and x is not one]
             if any(made_by(x) and made_by(x) != made_by(one) for x in others) and made_by(one):
-                yield Told(
-                    "norm", max(x.lineno for x in (one, *others)),
-                    tr("{} follows {} different layers, and has one mean and one spread for all in eval mode", unparse(one.func),
-                       len(others) + 1),
-                    tr("a norm for each layer"),
-                )  # fmt: skip
-                return
+                yield max(x.lineno for x in (one, *others)), tr("a norm for each layer"), unparse(one.func), len(others) + 1
 
 
 def made_by(norm: ast.Call) -> str:

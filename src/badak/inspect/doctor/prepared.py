@@ -3,18 +3,18 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.equal import LOOKS_UP, looked_up
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.scaled import is_fitted
+from badak.inspect.doctor.scaled import BOTH_ALIKE, is_fitted
 from badak.inspect.doctor.source import own_text, unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in, picks, stored_by
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
 
-def prepared(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is fitted again, to {}: the test is scaled otherwise than what was learnt from")
+def prepared(tree: ast.Module) -> Found:
     """A scaler that is fitted again to the data of the test, next to one of the training's; words that are cut in two ways."""
     yield from words_cut_otherwise(tree)
     parts, given = held_parts(tree), assigned(tree)
@@ -27,14 +27,11 @@ def prepared(tree: ast.Module) -> Iterator[Told]:
     for node, data in fits:
         if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
             scaler = unparse(node.func.value)  # type: ignore[attr-defined]
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is fitted again, to {}: the test is scaled otherwise than what was learnt from", scaler, data),
-                f"{scaler}.transform({data})",
-            )  # fmt: skip
+            yield node, f"{scaler}.transform({data})", scaler, data
 
 
-def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from")
+def scaled_by_itself(tree: ast.Module) -> Found:
     """(x_test - x_test.mean(0)) / x_test.std(0)."""
     own_tests = {
         id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
@@ -50,11 +47,7 @@ def scaled_by_itself(tree: ast.Module) -> Iterator[Told]:
         name = unparse(less.left)
         own = re.compile(rf"^({re.escape(name)}\.\w+\(|(np|torch)\.\w+\({re.escape(name)}\b)(?!.*(axis|dim)=(-|[1-9]))(?!-|[1-9])")
         if own.search(unparse(less.right)) and own.search(unparse(node.right)):
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
-                tr("prepare both alike, once, with the mean and the spread of the training data"),
-            )  # fmt: skip
+            yield node, BOTH_ALIKE, name
 
 
 AUGMENTS = re.compile(r"aug(ment\w*)?(_|$)|flip|crop|jitter|cutout|cutmix|mixup|mirror|rotate", re.IGNORECASE)
@@ -63,7 +56,8 @@ AUGMENTS = re.compile(r"aug(ment\w*)?(_|$)|flip|crop|jitter|cutout|cutmix|mixup|
 DRAWS = re.compile(r"\b(rand\w*|normal|uniform|choice|random|shuffle|permutation|bernoulli|Random\w+)\(")
 
 
-def augmented_test(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} changes what the model is tested with by chance: it is another one each time")
+def augmented_test(tree: ast.Module) -> Found:
     """What changes the data of the training by chance is called of the test's, too; once, not to take the mean of several."""
     kinds = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and AUGMENTS.search(x.name) and DRAWS.search(unparse(x))]
     names = {each.name for each in kinds}
@@ -73,28 +67,22 @@ def augmented_test(tree: ast.Module) -> Iterator[Told]:
     several = re.search(r"\btta\b|test.?time", own_text(), re.IGNORECASE)
     if own and len(tests) == 1 and not several and not any(isinstance(x, ast.ListComp) and tests[0] in walk(x) for x in walk(tree)):
         what = unparse(tests[0])
-        yield Told(
-            "prepared", tests[0].lineno,
-            tr("{} changes what the model is tested with by chance: it is another one each time", what), unparse(tests[0].args[0]),
-        )  # fmt: skip
+        yield tests[0], unparse(tests[0].args[0]), what
 
 
-def given_by_itself(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from")
+def given_by_itself(tree: ast.Module) -> Found:
     """prepared(val, val.mean(), val.std()), of a function of the program."""
     functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions and len(x.args) > 2):
         name, others = unparse(node.args[0]), [unparse(x) for x in node.args[1:]]
         own = [re.compile(rf"^{re.escape(name)}(\[[^\]]*\])?\.{kind}\(") for kind in ("(mean|min)", "(std|max)")]
         if says_test(name) and all(any(map(x.search, others)) for x in own):
-            yield Told(
-                "prepared", node.lineno,
-                tr("{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from", name),
-                tr("prepare both alike, once, with the mean and the spread of the training data"),
-            )  # fmt: skip
-            return
+            yield node, BOTH_ALIKE, name
 
 
-def coded_apart(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "{} numbers what is in the test by itself: a number means another thing than in the training")
+def coded_apart(tree: ast.Module) -> Found:
     """test["town"] = pd.factorize(test["town"])[0], and {w: i for i, w in enumerate(set(test))}: numbers of the test's own."""
     loops = {y.id: x for x in walk(tree) if isinstance(x, ast.For) for y in walk(x.target) if isinstance(y, ast.Name)}
     made: list[tuple[int, str, str]] = []
@@ -113,12 +101,7 @@ def coded_apart(tree: ast.Module) -> Iterator[Told]:
     for line, of, text in made:
         both = says_test(of) and re.search("train", of)
         if both and isinstance(of, str) and of.startswith(("(", "[")) or says_test(of) and not both and len(made) > 1:
-            yield Told(
-                "prepared", line,
-                tr("{} numbers what is in the test by itself: a number means another thing than in the training", text[:60]),
-                tr("one table of numbers, made of the training's rows, for both"),
-            )  # fmt: skip
-            return
+            yield line, tr("one table of numbers, made of the training's rows, for both"), text[:60]
 
 
 def stored_anywhere(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
@@ -150,7 +133,8 @@ def held_parts(tree: ast.Module) -> set[str]:
     return found
 
 
-def words_cut_otherwise(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "the table of words is made of {}, and is asked for words that were cut otherwise")
+def words_cut_otherwise(tree: ast.Module) -> Found:
     """for word in text.lower().split(): vocab[word] = len(vocab), and [vocab.get(w, 0) for w in text.split()]."""
     built: dict[str, str] = {}
     asked: dict[str, int] = {}
@@ -184,11 +168,7 @@ def words_cut_otherwise(tree: ast.Module) -> Iterator[Told]:
     (one, text), (other, line) = next(iter(built.items())), next(iter(asked.items()))
     lowered = other.replace("lower", "", 1).split() == one.split()  # does nothing where no word has a capital letter
     if one and other and one != other and not (lowered and not any(map(capital, words_of(table)))):
-        yield Told(
-            "prepared", line,
-            tr("the table of words is made of {}, and is asked for words that were cut otherwise", text),
-            tr("one function for both"),
-        )  # fmt: skip
+        yield line, tr("one function for both"), text
 
 
 def words_of(table: str) -> list[str]:

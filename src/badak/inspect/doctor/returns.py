@@ -9,8 +9,8 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import ORDERS, assigned, called, names_in, stored_by
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.tables import ONE_ORDER, ORDERS, assigned, called, names_in, stored_by
+from badak.inspect.doctor.told import Found, Told, rule
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
 REWARD = re.compile(r"(^|[._])(rewards?|rews?|rs?|delta\w*|td\w*|reward_\w+|ep_rewards?)(\[.*\])?$")
@@ -22,28 +22,15 @@ REWARDS = re.compile(r"reward|\benv\.step\(", re.IGNORECASE)  # a training by re
 
 def returns(tree: ast.Module) -> Iterator[Told]:
     """All of it, in a program that speaks of rewards."""
-    if not REWARDS.search(unparse(tree)):
-        return
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
-        yield from forwards(tree, loop)
-    yield from same_state(tree)
-    yield from never_ends(tree)
-    yield from certain(tree)
-    yield from state_after(tree)
-    yield from of_others(tree)
-    for rule in (
-        never_turned,
-        of_another_action,
-        same_state_kept,
-        stands_still,
-        ends_turned,
-        always_by_chance,
-        mean_of_values,
-    ):
-        yield from rule(tree)
+    if REWARDS.search(unparse(tree)):
+        for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+            yield from forwards(tree, loop)
+        for each in OF_REWARDS:
+            yield from each(tree)
 
 
-def never_turned(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is filled from the last step to the first, and read from the first to the last")
+def never_turned(tree: ast.Module) -> Found:
     """for r in reversed(rewards): R = r + gamma * R; returns.append(R), and nobody turns the list round."""
     loops = [x for x in walk(tree) if isinstance(x, ast.For) and TURNED.search(unparse(x.iter))]
     heads = sum(len(TURNED.findall(unparse(x.iter))) for x in loops)
@@ -54,12 +41,7 @@ def never_turned(tree: ast.Module) -> Iterator[Told]:
             call: Any = line.value
             if call.args and unparse(call.args[0]) in names:
                 held = unparse(call.func.value)
-                yield Told(
-                    "returns", line.lineno,
-                    tr("{} is filled from the last step to the first, and read from the first to the last", held),
-                    f"{held}.reverse()",
-                )  # fmt: skip
-                return
+                yield line, f"{held}.reverse()", held
 
 
 TURNED = re.compile(r"reversed\(|\[::-1\]|, -1, -1\)")
@@ -71,7 +53,8 @@ def discounted_names(value: ast.expr) -> set[str]:
     return {text for _, each in terms(value) for text in discounted(each)}
 
 
-def of_another_action(tree: ast.Module) -> Iterator[Told]:
+@rule("returns")
+def of_another_action(tree: ast.Module) -> Found:
     """action = dist.sample(), and dist.log_prob(dist.sample()); or an action that is the largest, and its log_prob is learnt."""
     text = unparse(tree)
     drawn = {unparse(x.func.value): name for _, name, x in of_draws(tree)}
@@ -80,19 +63,17 @@ def of_another_action(tree: ast.Module) -> Iterator[Told]:
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "log_prob" and len(x.args) == 1):
         of, given = unparse(node.func.value), node.args[0]  # type: ignore[attr-defined]
         if called(given) == "sample" and unparse(given.func.value) == of and of in drawn:  # type: ignore[attr-defined]
-            yield Told(
-                "returns", node.lineno,
-                tr("{} is the likelihood of another draw than {}, which is acted by", unparse(node), drawn[of]),
+            yield (
+                node,
                 f"{of}.log_prob({drawn[of]})",
-            )  # fmt: skip
-            return
+                tr("{} is the likelihood of another draw than {}, which is acted by", unparse(node), drawn[of]),
+            )
         if unparse(given) in best and "sample(" not in text and "multinomial(" not in text and "Categorical(" in text:
-            yield Told(
-                "returns", node.lineno,
-                tr("{} is the largest and never drawn: a policy that tries nothing else learns of nothing else", unparse(given)),
+            yield (
+                node,
                 f"{unparse(given)} = {of}.sample()",
-            )  # fmt: skip
-            return
+                tr("{} is the largest and never drawn: a policy that tries nothing else learns of nothing else", unparse(given)),
+            )
 
 
 def of_draws(tree: ast.Module) -> list[tuple[int, str, Any]]:
@@ -115,7 +96,8 @@ def discounted(node: ast.expr) -> list[str]:
     return plain if len(plain) < len(texts) else []
 
 
-def forwards(tree: ast.Module, loop: ast.For) -> Iterator[Told]:
+@rule("returns", "{} is summed up from the first step to the last: each step is given what came before it, not what follows")
+def forwards(tree: ast.Module, loop: ast.For) -> Found:
     """R = reward + gamma * R in a loop that goes from the first step to the last: each step is given what came before it."""
     over = unparse(loop.iter)
     name = loop.iter.id if isinstance(loop.iter, ast.Name) else ""
@@ -134,12 +116,7 @@ def forwards(tree: ast.Module, loop: ast.For) -> Iterator[Told]:
         learnt = any(isinstance(x, ast.Expr) and called(x.value) == "backward" for x in loop.body)
         kept = learnt or any(own in names_in(x) and is_kept(x) for x in loop.body)
         if summed and rewarded and kept and not re.search(r"\.step\(|sample\(", unparse(loop)):
-            yield Told(
-                "returns", line.lineno,
-                tr("{} is summed up from the first step to the last: each step is given what came before it, not what follows",
-                   own),
-                f"for ... in reversed({over}):",
-            )  # fmt: skip
+            yield line, f"for ... in reversed({over}):", own
 
 
 def is_kept(line: ast.stmt) -> bool:
@@ -149,7 +126,8 @@ def is_kept(line: ast.stmt) -> bool:
     return isinstance(line, ast.Expr) and called(line.value) in ("append", "insert")
 
 
-def same_state(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is what follows and what it is compared with: both are of one state")
+def same_state(tree: ast.Module) -> Found:
     """reward + gamma * V(s) - V(s): the state that follows is the state itself."""
     given: dict[str, list[ast.expr]] = {}
     for _, name, value in assigned(tree):
@@ -168,15 +146,11 @@ def same_state(tree: ast.Module) -> Iterator[Told]:
             less = {unparse(each) for sign, each in every if sign < 0}
             for text in (text for sign, each in every if sign > 0 for text in discounted(each)):
                 if len(every) > 2 and meant(text) & less:
-                    yield Told(
-                        "returns", node.lineno,
-                        tr("{} is what follows and what it is compared with: both are of one state", sorted(meant(text) & less)[0]),
-                        tr("the value of the next state: values[t + 1]"),
-                    )  # fmt: skip
-                    return
+                    yield node, tr("the value of the next state: values[t + 1]"), sorted(meant(text) & less)[0]
 
 
-def never_ends(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came before")
+def never_ends(tree: ast.Module) -> Found:
     """A function is given where episodes end, and never reads it."""
     calls = {called(node) for node in walk(tree) if isinstance(node, ast.Call)}
     for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef) and node.name in calls):
@@ -185,16 +159,11 @@ def never_ends(tree: ast.Module) -> Iterator[Told]:
         for each in function.args.args:
             sums = any(discounted(x) for node in walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
             if ENDS.match(each.arg) and each.arg not in read and sums and "raise NotImplementedError" not in text:
-                yield Told(
-                    "returns", function.lineno,
-                    tr("{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came "
-                       "before", function.name, each.arg),
-                    "gamma * next_value * (1 - done)",
-                )  # fmt: skip
-                return
+                yield function, "gamma * next_value * (1 - done)", function.name, each.arg
 
 
-def certain(tree: ast.Module) -> Iterator[Told]:
+@rule("certain", "{} is added to the loss, and is made smaller by it: the policy is taught to do always the same")
+def certain(tree: ast.Module) -> Found:
     """The entropy of a policy is added to its loss, which makes it smaller: the policy stops trying things."""
     entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", unparse(value))}
     if ".entropy()" in unparse(tree):
@@ -207,15 +176,11 @@ def certain(tree: ast.Module) -> Iterator[Told]:
             inside = [unparse(x) for x in factors(each)]
             text = next((x for x in inside if x in entropies or re.search(r"\.entropy\(\)", x)), "")
             if text and sign > 0 and len(terms(node.value)) > 1 and not any(x.startswith("-") for x in inside):
-                yield Told(
-                    "certain", node.lineno,
-                    tr("{} is added to the loss, and is made smaller by it: the policy is taught to do always the same", text),
-                    tr("loss = ... - weight * entropy"),
-                )  # fmt: skip
-                return
+                yield node, tr("loss = ... - weight * entropy"), text
 
 
-def state_after(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is kept behind env.step(): next to each action stands the state that it led to")
+def state_after(tree: ast.Module) -> Found:
     """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
     empty = {name for _, name, value in assigned(tree) if unparse(value) in ("[]", "list()")}
     for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
@@ -231,15 +196,11 @@ def state_after(tree: ast.Module) -> Iterator[Told]:
                 held = unparse(line.value.func).removesuffix(".append")
                 fits = re.fullmatch(r"(\w*_)?(states?|obs|observations?)(_\w+)?", held) and not re.match("next|new|following", held)
                 if fits and held in empty and names_in(line.value.args[0]) & after and not re.search("next|new", min(after)):
-                    yield Told(
-                        "returns", line.lineno,
-                        tr("{} is kept behind env.step(): next to each action stands the state that it led to", held),
-                        tr("keep the state before the step"),
-                    )  # fmt: skip
-                    return
+                    yield line, tr("keep the state before the step"), held
 
 
-def of_others(tree: ast.Module) -> Iterator[Told]:
+@rule("apart", "the rows of {} are put in another order, and those of {}, which belong to them, are not")
+def of_others(tree: ast.Module) -> Found:
     """log_prob * advantage[torch.randperm(n)]: an order that has no name, which nothing else is picked in."""
     for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
         for each in factors(node):
@@ -247,16 +208,11 @@ def of_others(tree: ast.Module) -> Iterator[Told]:
                 continue
             others = [unparse(other) for other in factors(node) if other is not each]
             if any(re.search(r"log_?p", other) for other in others):
-                yield Told(
-                    "apart", node.lineno,
-                    tr("the rows of {} are put in another order, and those of {}, which belong to them, are not",
-                       unparse(each.value), others[0]),
-                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
-                )  # fmt: skip
-                return
+                yield node, ONE_ORDER, unparse(each.value), others[0]
 
 
-def same_state_kept(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is kept as the state and as the one that follows it")
+def same_state_kept(tree: ast.Module) -> Found:
     """buffer.push(state, action, reward, state, done): what follows a state is the state itself."""
     for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")):
         given = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
@@ -265,14 +221,11 @@ def same_state_kept(tree: ast.Module) -> Iterator[Told]:
             (each for each in texts if texts.count(each) > 1 and re.match(r"(\w*_)?(s|states?|obs|observations?)\b", each)), ""
         )
         if len(texts) >= 4 and twice:
-            yield Told(
-                "returns", node.lineno, tr("{} is kept as the state and as the one that follows it", twice),
-                tr("state, action, reward, next_state, done"),
-            )  # fmt: skip
-            return
+            yield node, tr("state, action, reward, next_state, done"), twice
 
 
-def stands_still(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is never given {}: in this loop each action is chosen in the same state")
+def stands_still(tree: ast.Module) -> Found:
     """next_state, reward, done = env.step(...), and state never becomes next_state: each action is chosen in the first state."""
     starts = {
         unparse(x.elts[0] if isinstance(x, ast.Tuple) else x)  # what else reset() gives stays: the goal of an episode
@@ -283,13 +236,7 @@ def stands_still(tree: ast.Module) -> Iterator[Told]:
     for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
         for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
             if still := never_stored(loop, starts) if isinstance(line.targets[0], ast.Tuple) else "":
-                yield Told(
-                    "returns", line.lineno,
-                    tr("{} is never given {}: in this loop each action is chosen in the same state", still,
-                       unparse(line.targets[0].elts[0])),  # type: ignore[attr-defined]
-                    tr("give it the state that follows, at the end of the loop"),
-                )  # fmt: skip
-                return
+                yield line, tr("give it the state that follows, at the end of the loop"), still, unparse(line.targets[0].elts[0])  # type: ignore[attr-defined]
             first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
             name = re.sub(r"^(next|new)_|_(next|new|prime)$|_$", "", unparse(first))
             moves = any(
@@ -297,12 +244,7 @@ def stands_still(tree: ast.Module) -> Iterator[Told]:
             )
             before = {x.id for each in loop.body for x in walk(each) if isinstance(x, ast.Name) and x.lineno < line.lineno}
             if name in before and isinstance(first, ast.Name) and first.id not in {name, *before} and not moves:
-                yield Told(
-                    "returns", line.lineno,
-                    tr("{} is never given {}: in this loop each action is chosen in the same state", name, first.id),
-                    f"{name} = {first.id}",
-                )  # fmt: skip
-                return
+                yield line, f"{name} = {first.id}", name, first.id
 
 
 def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
@@ -314,36 +256,41 @@ def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
     return min((starts & asked) - kept, default="")
 
 
-def ends_turned(tree: ast.Module) -> Iterator[Told]:
+@rule("returns")
+def ends_turned(tree: ast.Module) -> Found:
     """reward + gamma * value * done, which should be (1 - done); or where episodes end is unpacked and never read."""
     turned = re.search(r"\b0(\.0)? if \w*(done|term)\w* else 1|(float|int)\(not \w*(done|term)", unparse(tree))  # as it was kept
     for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult) and not turned):
         inside = [unparse(each) for each in factors(node)]
         if any(ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside) and discounted(node):
-            yield Told(
-                "returns", node.lineno, tr("{}: what follows counts where an episode ends, and only there", unparse(node)),
+            yield (
+                node,
                 "gamma * next_value * (1 - done)",
-            )  # fmt: skip
-            return
+                tr("{}: what follows counts where an episode ends, and only there", unparse(node)),
+            )
     for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
         names = {x.id: x for line in function.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
         sums = any(discounted(x) for node in walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
         for name, where in names.items() if sums and "backward" in unparse(function) else ():
             if ENDS.match(name) and name not in read:
-                yield Told(
-                    "returns", where.lineno,
-                    tr("{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came "
-                       "before", function.name, name),
+                yield (
+                    where,
                     "gamma * next_value * (1 - done)",
-                )  # fmt: skip
-                return
+                    tr(
+                        "{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came "
+                        "before",
+                        function.name,
+                        name,
+                    ),
+                )
 
 
 CHANCE = re.compile(r"eps(ilon)?(_\w+)?")
 
 
-def always_by_chance(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} is {} and never falls: all is done by chance")
+def always_by_chance(tree: ast.Module) -> Found:
     """epsilon = 1.0, which never falls."""
     stores = Counter(x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
     once = {name: value for _, name, value in assigned(tree) if stores[name] == 1}
@@ -353,14 +300,11 @@ def always_by_chance(tree: ast.Module) -> Iterator[Told]:
         compared = re.search(rf"rand\w*\(\)? ?\)? ?[<>]=? {name}\b|{name} [<>]=? \w*\.?rand", unparse(tree))
         given = re.search(rf"\w+\([^()]*, {name}\)", unparse(tree))
         if whole and (compared or given and "_" not in name):
-            yield Told(
-                "returns", line, tr("{} is {} and never falls: all is done by chance", name, unparse(value)),
-                f"{name} = max(0.05, {name} * 0.99)",
-            )  # fmt: skip
-            return
+            yield line, f"{name} = max(0.05, {name} * 0.99)", name, unparse(value)
 
 
-def mean_of_values(tree: ast.Module) -> Iterator[Told]:
+@rule("returns", "{} takes the mean over the actions: what follows a state is worth what its best action is")
+def mean_of_values(tree: ast.Module) -> Found:
     """gamma * target(next_states).mean(1): what follows is worth what the best action is, not what all are."""
     made = {name: value for _, name, value in assigned(tree)}
     if "gather(" not in unparse(tree):
@@ -370,9 +314,10 @@ def mean_of_values(tree: ast.Module) -> Iterator[Told]:
             value = made.get(text)
             found = value if value is not None else next((x for x in factors(node) if unparse(x) == text), node)
             if re.search(r"\w\([^()]*next[^()]*\)\.(mean|sum)\((dim=|axis=)?-?1\b", unparse(found)):
-                yield Told(
-                    "returns", getattr(found, "lineno", node.lineno),
-                    tr("{} takes the mean over the actions: what follows a state is worth what its best action is", unparse(found)),
-                    "target(next_states).max(1).values",
-                )  # fmt: skip
-                return
+                yield getattr(found, "lineno", node.lineno), "target(next_states).max(1).values", unparse(found)
+
+
+OF_REWARDS = (
+    same_state, never_ends, certain, state_after, of_others, never_turned, of_another_action, same_state_kept, stands_still,
+    ends_turned, always_by_chance, mean_of_values,
+)  # fmt: skip

@@ -8,14 +8,17 @@ from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import SAME_NAMES, SAME_ROWS, SPLITS, TRAIN, assigned, called, names_in, picks
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 
 CENTRE = frozenset("mean min median".split())
 SPREAD = frozenset("std max ptp var".split())
 JOINS = frozenset("column_stack hstack concatenate cat".split())
+SPLIT_FIRST = tr("split first; take the mean and the spread of the rows of the training alone")
+BOTH_ALIKE = tr("prepare both alike, once, with the mean and the spread of the training data")
 
 
-def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
+@rule("scaled", "{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then")
+def scaled_by_all(tree: ast.Module) -> Found:
     """A table is scaled by the mean and the spread of all of its rows, and rows for a test are taken of it then."""
     given = assigned(tree)
     for line, base in statistics(tree, given):
@@ -28,12 +31,7 @@ def scaled_by_all(tree: ast.Module) -> Iterator[Told]:
         before = [(last, f"{base}[{index}]") for _, name, (_, index) in cut_before if kept_apart and says_test(name)]
         for at, text in [*test_rows(tree, made, given), *before]:
             if at >= last and not of_another(tree, text.partition("[")[0], line, at):
-                yield Told(
-                    "scaled", line,
-                    tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, text),
-                    tr("split first; take the mean and the spread of the rows of the training alone"),
-                )  # fmt: skip
-                return
+                yield line, SPLIT_FIRST, base, text
 
 
 def of_another(tree: ast.Module, name: str, line: int, at: int) -> bool:
@@ -53,7 +51,8 @@ def windows(value: ast.expr, made: set[str], cuts: set[str]) -> bool:
     return any(unparse(x) in made for x in given)
 
 
-def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
+@rule("prepared", "rows of the test are taken of {}, and those of the training of {}, which is scaled")
+def raw_in_the_test(tree: ast.Module) -> Found:
     """Rows of a test are taken of the table as it was, and those of the training of what was scaled."""
     given = assigned(tree)
     for line, scaled, value in given:
@@ -73,12 +72,7 @@ def raw_in_the_test(tree: ast.Module) -> Iterator[Told]:
         ]
         undone = any(spreads & names_in(x) for x in back)  # answers are brought back to what was not scaled
         if learnt and raw and not tested and not undone:
-            yield Told(
-                "prepared", raw[0],
-                tr("rows of the test are taken of {}, and those of the training of {}, which is scaled", base, scaled),
-                tr("prepare both alike, once, with the mean and the spread of the training data"),
-            )  # fmt: skip
-            return
+            yield raw[0], BOTH_ALIKE, base, scaled
 
 
 def statistics(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> list[tuple[int, str]]:

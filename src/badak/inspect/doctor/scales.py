@@ -7,26 +7,22 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.columns import ASKED
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.scaled import statistics
+from badak.inspect.doctor.scaled import SPLIT_FIRST, statistics
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called, names_in, picks
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 
 def scales(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     given = assigned(tree)
     yield from one_number(tree, given) if "Conv" not in unparse(tree) else ()  # which reads pictures, or signals
-    yield from by_all(tree, given)
-    yield from never_back(tree, given)
-    yield from half_back(given)
-    yield from one_side_back(tree, given)
-    yield from of_the_parted(tree, given)
-    yield from other_inverse(tree, given)
-    yield from scaler_left_out(tree, given)
+    for each in (by_all, never_back, half_back, one_side_back, of_the_parted, other_inverse, scaler_left_out):
+        yield from each(tree, given)
 
 
-def of_the_parted(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("scaled", "{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then")
+def of_the_parted(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """train, test = df.iloc[:n], df.iloc[n:], and the spread that rows are divided by is df[COLUMNS].std()."""
     bases = {match[1] for _, _, value in given if (match := re.match(r"(\w+)\.i?loc\[", unparse(value)))}
     for base in bases:
@@ -38,18 +34,14 @@ def of_the_parted(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
         for line, _, value in given:
             if parted and middle and line > min(cuts)[0] and spread.search(unparse(value)) and "train" not in base:
                 test = next(name for _, name in cuts if says_test(name))
-                yield Told(
-                    "scaled", line,
-                    tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, test),
-                    tr("split first; take the mean and the spread of the rows of the training alone"),
-                )  # fmt: skip
-                return
+                yield line, SPLIT_FIRST, base, test
 
 
 LOGS = {"log": "exp", "log1p": "expm1", "log10": "10**", "log2": "2**", "sqrt": "square"}
 
 
-def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("read", "the model learns {}() of what is asked for, and {} is not what undoes it")
+def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """y = log1p(price), and 10 ** prediction."""
     learnt = {called(x) for _, name, value in given if ASKED.match(name) for x in walk(value) if called(x) in LOGS}
     back: dict[str, tuple[int, str]] = {}
@@ -63,10 +55,7 @@ def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
         log = min(learnt)
         if LOGS[log] not in back and not (log in ("log", "log1p") and {"exp", "expm1"} & {*back}):
             line, text = min(back.values())
-            yield Told(
-                "read", line, tr("the model learns {}() of what is asked for, and {} is not what undoes it", log, text),
-                f"np.{LOGS[log]}(...)",
-            )  # fmt: skip
+            yield line, f"np.{LOGS[log]}(...)", log, text
 
 
 NUMBERS = re.compile(r"Encoder|Binarizer|Vectorizer")  # gives numbers for names, and is no scale
@@ -79,7 +68,8 @@ def laid(value: ast.expr) -> ast.expr:
     return value
 
 
-def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("read", "the model has learnt what {} gives, and its answers are read as if nobody had scaled them")
+def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """y_train = scaler.fit_transform(log(y)), and exp(prediction), which nobody scaled back."""
     text = unparse(tree)
     for line, name, value in ((line, name, laid(value)) for line, name, value in given):
@@ -115,12 +105,7 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
             and {unparse(x.left), unparse(x.right)} & raw_by_a_split
         ]
         if undone or met or raw and not scaled_tests:
-            yield Told(
-                "read", (undone or met)[0].lineno if undone or met else line,
-                tr("the model has learnt what {} gives, and its answers are read as if nobody had scaled them", unparse(value)),
-                f"{holder}.inverse_transform(...)",
-            )  # fmt: skip
-            return
+            yield (undone or met)[0].lineno if undone or met else line, f"{holder}.inverse_transform(...)", unparse(value)
 
 
 def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
@@ -135,7 +120,8 @@ def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
 ARRAYS = re.compile(r"\.values\b|to_numpy\(|\b(np|numpy|torch)\.")
 
 
-def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("one", "all columns of {} are divided by one number, {}")
+def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """Numbers that are no labels, less one mean of them all, by one spread of all: of columns that is wrong, of pictures right.
 
     A frame of pandas has a spread for each column.
@@ -152,14 +138,11 @@ def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iter
         if frames and not any(ARRAYS.search(unparse(each)) for _, own, each in given if own == name):
             continue
         if name and name in names_in(parts[0]) and not ASKED.match(name):
-            yield Told(
-                "one", line, tr("all columns of {} are divided by one number, {}", unparse(parts[0]), spread),
-                tr("the mean and the spread of each column: x.mean(axis=0), x.std(axis=0)"),
-            )  # fmt: skip
-            return
+            yield line, tr("the mean and the spread of each column: x.mean(axis=0), x.std(axis=0)"), unparse(parts[0]), spread
 
 
-def by_all(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("scaled", "{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then")
+def by_all(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """X_test, which is some rows of X, less the mean of X, by its spread: X was parted before."""
     for _, base in statistics(tree, given):
         whole = re.compile(rf"(?<![\w.]){re.escape(base)}\.(std|var|max)\(|\.(std|var|max|ptp)\({re.escape(base)}\b")
@@ -170,18 +153,14 @@ def by_all(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator
             if found is None or not says_test(name) or not names_in(found[0]) & parts:
                 continue
             if names_in(found[2]) & spreads or whole.search(unparse(found[2])):
-                yield Told(
-                    "scaled", at,
-                    tr("{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then", base, name),
-                    tr("split first; take the mean and the spread of the rows of the training alone"),
-                )  # fmt: skip
-                return
+                yield at, SPLIT_FIRST, base, name
 
 
 COMPARES = re.compile(r"loss|mse|mae|error|criterion|r2|rmse", re.IGNORECASE)
 
 
-def never_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("read", "{} is compared with {} as it was, and the model has learnt {}, which was divided by {}")
+def never_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """y_train = (y_train - m) / s, and the test compares what the model gives with y_test as it was."""
     scaled = {}
     for _, name, value in given:
@@ -209,20 +188,15 @@ def never_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iter
         if answer and any(x in raw for x in texts):
             label = next(x for x in texts if x in raw)
             learnt = min(scaled)
-            yield Told(
-                "read", node.lineno,
-                tr("{} is compared with {} as it was, and the model has learnt {}, which was divided by {}", answer, label, learnt,
-                   scaled[learnt]),
-                f"{answer} * {scaled[learnt]} + mean",
-            )  # fmt: skip
-            return
+            yield node, f"{answer} * {scaled[learnt]} + mean", answer, label, learnt, scaled[learnt]
 
 
 ANSWERS = re.compile(r"pred|forecast|(^|_)y_?hat|outputs?$|answers?$")
 AWAY = re.compile(r"err|mae|mse|diff|abs\(|std|resid|loss|spread")
 
 
-def half_back(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("read", "{} is multiplied by {}, and {}, which is added elsewhere, is left out")
+def half_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """a_pred = model(a) * s + m, and b_pred = model(b) * s, without m."""
     whole: dict[str, str] = {}
     half: list[tuple[int, str, str]] = []
@@ -236,14 +210,11 @@ def half_back(given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
             half.append((line, name, unparse(value.right)))
     for line, name, by in half:
         if by in whole:
-            yield Told(
-                "read", line, tr("{} is multiplied by {}, and {}, which is added elsewhere, is left out", name, by, whole[by]),
-                f"... * {by} + {whole[by]}",
-            )  # fmt: skip
-            return
+            yield line, f"... * {by} + {whole[by]}", name, by, whole[by]
 
 
-def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("read", "{} is brought back to its own units, and {} is not")
+def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """preds, trues = predict(...); trues = trues * s + m; (preds - trues).abs(): the one in its own units, the other not."""
     pairs = [
         ({unparse(y) for y in x.targets[0].elts}, x.lineno)
@@ -259,11 +230,7 @@ def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> I
                 other = next((x for x in sides if x in both - whole), "")
                 again = any(own == other and at > line for at, own, _ in given)
                 if name in sides and other and node.lineno > back[name] and not again:
-                    yield Told(
-                        "read", node.lineno, tr("{} is brought back to its own units, and {} is not", name, other),
-                        tr("bring both back"),
-                    )  # fmt: skip
-                    return
+                    yield node, tr("bring both back"), name, other
 
 
 def brought(value: ast.expr, name: str) -> bool:

@@ -2,26 +2,19 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import assigned, called
-from badak.inspect.doctor.told import Told
-
-
-def shares(tree: ast.Module) -> Iterator[Told]:
-    """All of it."""
-    yield from one_share(tree)
-    yield from shares_of_an_average(tree)
-
+from badak.inspect.doctor.told import Found, rule
 
 MIXES = re.compile(r"(^|[._])(lam|lambda_?|alpha|tau|momentum|decay|m)$")
 
 
-def one_share(tree: ast.Module) -> Iterator[Told]:
+@rule("formula", "both parts of {} have the share {}")
+def one_share(tree: ast.Module) -> Found:
     """lam * a + lam * b, where the program mixes by lam and 1 - lam elsewhere."""
     text = unparse(tree)
     for node in walk(tree):
@@ -29,16 +22,14 @@ def one_share(tree: ast.Module) -> Iterator[Told]:
             shares = [{unparse(x) for x in factors(each) if isinstance(x, ast.Name | ast.Attribute)} for _, each in every]
             both = [name for name in shares[0] & shares[1] if MIXES.search(name)]
             if both and all(len(factors(each)) > 1 for _, each in every) and re.search(rf"1(\.0)? - {re.escape(both[0])}\b", text):
-                yield Told(
-                    "formula", node.lineno, tr("both parts of {} have the share {}", unparse(node), both[0]), f"1 - {both[0]}"
-                )
-                return
+                yield node, f"1 - {both[0]}", unparse(node), both[0]
 
 
 AVERAGED = re.compile(r"ema|avg|average|shadow|running|smooth|moving|teacher|target", re.IGNORECASE)
 
 
-def shares_of_an_average(tree: ast.Module) -> Iterator[Told]:
+@rule("average")
+def shares_of_an_average(tree: ast.Module) -> Found:
     """average = decay * average + decay * new; and (1 - decay) * average + decay * new, with a decay of 0.99."""
     for line, name, value in stores(tree):
         every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
@@ -52,17 +43,20 @@ def shares_of_an_average(tree: ast.Module) -> Iterator[Told]:
         keeps = next(unparse(x) for x in old if of(x) != of_text(name))
         takes = {unparse(x) for x in new}
         if keeps in takes and keeps not in ("0.5", "1 / 2"):
-            yield Told("average", line, tr("both parts of {} have the share {}", unparse(value), keeps), f"1 - {keeps}")
-            return
+            yield line, f"1 - {keeps}", tr("both parts of {} have the share {}", unparse(value), keeps)
         share = re.fullmatch(r"1(?:\.0)? - ([\w.]+)", keeps)
         if share and share[1] in takes and AVERAGED.search(name) and (large := numbers(tree, share[1])) and min(large) >= 0.9:
-            yield Told(
-                "average", line,
-                tr("{} keeps 1 - {} of what it was, and {} is {:g}: it is what came last, and no average", name, share[1], share[1],
-                   min(large)),
+            yield (
+                line,
                 f"{share[1]} * {name} + (1 - {share[1]}) * ...",
-            )  # fmt: skip
-            return
+                tr(
+                    "{} keeps 1 - {} of what it was, and {} is {:g}: it is what came last, and no average",
+                    name,
+                    share[1],
+                    share[1],
+                    min(large),
+                ),
+            )
 
 
 def stores(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
@@ -97,3 +91,6 @@ def numbers(tree: ast.Module, name: str) -> list[float]:
         found += [x.value for x in call.keywords if x.arg == last]
         found += call.args[places[called(call)] :][:1] if called(call) in places else []
     return [float(x.value) for x in found if isinstance(x, ast.Constant) and isinstance(x.value, int | float)]
+
+
+RULES = (one_share, shares_of_an_average)

@@ -2,11 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 ORDERS = frozenset("permutation randperm".split())
 DRAWN = re.compile("|".join(sorted(ORDERS)))  # each call is an order of its own
@@ -18,11 +17,7 @@ SAME_ROWS = frozenset(
 TRAIN = re.compile(r"train|(^|[._])tr($|[._])", re.IGNORECASE)
 SAME_NAMES = frozenset("np torch math".split())
 SPLITS = frozenset("train_test_split random_split".split())
-
-
-def tables(tree: ast.Module) -> Iterator[Told]:
-    """All that they tell."""
-    yield from apart(tree)
+ONE_ORDER = tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]")
 
 
 def called(node: ast.AST) -> str:
@@ -186,7 +181,8 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
     return {pair for pair in found if len(pair) == 2}
 
 
-def apart(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def apart(tree: ast.Module) -> Found:
     """Rows of one table are put in an order that those of another, which they belong to, are not."""
     mates = together(tree)
     given = assigned(tree)
@@ -215,7 +211,6 @@ def apart(tree: ast.Module) -> Iterator[Told]:
             ordered = any(base == mate and index == order for _, _, value in given for base, index in picks(value))
             if other != order and not ordered and 0 <= born(mate, given, tree, line) < line and behind(tree, name, mate, line):
                 yield apart_from(line, name, mate)
-                return
     yield from shuffled_alone(tree, mates)
     yield from of_the_place(tree, given)
 
@@ -225,11 +220,12 @@ def apart_from(line: int, name: str, mate: str) -> Told:
     return Told(
         "apart", line,
         tr("the rows of {} are put in another order, and those of {}, which belong to them, are not", name, mate),
-        tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
+        ONE_ORDER,
     )  # fmt: skip
 
 
-def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Iterator[Told]:
+@rule("apart", "rows are picked by {}, and those of {} are taken as they stand")
+def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
     """x[rows], y[i : i + n], where rows = order[i : i + n]: the one by the order, the other as it stands."""
     taken = [
         (line, name, value)
@@ -249,12 +245,7 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> It
             apart = next((base for base, index in every if index == place and base != order), "")
             sorted_too = any(base == apart and index == order for _, _, value in given for base, index in picks(value))
             if apart and not sorted_too:
-                yield Told(
-                    "apart", node.lineno,
-                    tr("rows are picked by {}, and those of {} are taken as they stand", order, apart),
-                    tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]"),
-                )  # fmt: skip
-                return
+                yield node, ONE_ORDER, order, apart
 
 
 def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:
@@ -270,7 +261,8 @@ def shuffled_in_place(tree: ast.Module) -> dict[str, int]:
     return {unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name | ast.Attribute)}
 
 
-def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Told]:
+@rule()
+def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Found:
     """The same by shuffle(), in place."""
     moved = shuffled_in_place(tree)
     indices = {name for node in walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
@@ -279,7 +271,6 @@ def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Iterator[Tol
         others = sorted(other for pair in mates if name in pair for other in pair - {name})
         if others and not any(other in moved for other in others) and not used_as_index(name, given, indices):
             yield apart_from(line, name, others[0])
-            return
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -312,3 +303,6 @@ def born(name: str, given: list[tuple[int, str, ast.expr]], tree: ast.Module, li
     functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and any(each.arg == name for each in x.args.args)]
     elsewhere = bool(functions) and not any(x.lineno <= line <= (x.end_lineno or 0) for x in functions)
     return min((at for at, other, _ in given if other == name), default=-elsewhere)
+
+
+RULES = apart

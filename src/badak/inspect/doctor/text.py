@@ -2,33 +2,34 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from badak.core.errors import tr
-from badak.inspect.doctor.asking import asking
-from badak.inspect.doctor.beside import beside
-from badak.inspect.doctor.better import worse_is_better
-from badak.inspect.doctor.carried import carried
-from badak.inspect.doctor.columns import columns
-from badak.inspect.doctor.counts import counts
-from badak.inspect.doctor.epochs import epochs
-from badak.inspect.doctor.equal import equal
-from badak.inspect.doctor.folds import flat_in_two_orders, folds
-from badak.inspect.doctor.formulas import formulas
-from badak.inspect.doctor.held import held
-from badak.inspect.doctor.idle import idle
-from badak.inspect.doctor.kept import kept
-from badak.inspect.doctor.objectives import objectives
-from badak.inspect.doctor.odd import odd
-from badak.inspect.doctor.prepared import augmented_test, coded_apart, prepared, scaled_by_itself
-from badak.inspect.doctor.returns import returns
+from badak.inspect.doctor import (
+    asking,
+    beside,
+    better,
+    carried,
+    columns,
+    counts,
+    epochs,
+    equal,
+    folds,
+    formulas,
+    held,
+    idle,
+    kept,
+    objectives,
+    odd,
+    prepared,
+    returns,
+    scaled,
+    scales,
+    writing,
+)  # fmt: skip
 from badak.inspect.doctor.rows import says_test
-from badak.inspect.doctor.scaled import raw_in_the_test, scaled_by_all
-from badak.inspect.doctor.scales import scales
 from badak.inspect.doctor.source import own_text, shown, sources, unparse, walk
-from badak.inspect.doctor.tables import assigned, called, reads, tables
-from badak.inspect.doctor.told import Told
-from badak.inspect.doctor.writing import writing
+from badak.inspect.doctor.tables import apart, assigned, called, reads
+from badak.inspect.doctor.told import Found, Told, rule
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
 FUNCTIONS = frozenset(
@@ -44,7 +45,8 @@ PLACES = frozenset("torch F functional np numpy".split())
 LOADER = re.compile(r"loader|_dl$|^dl$", re.IGNORECASE)
 
 
-def thrown_away(tree: ast.Module) -> Iterator[Told]:
+@rule("setting")
+def thrown_away(tree: ast.Module) -> Found:
     """A method that is named and not called, and functions without effect whose result nobody takes."""
     layers = {unparse(each.targets[0]) for each in walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
     for node in walk(tree):
@@ -53,7 +55,7 @@ def thrown_away(tree: ast.Module) -> Iterator[Told]:
         value = node.value
         if isinstance(value, ast.Attribute) and value.attr in CALLED:
             text = unparse(value)
-            yield Told("setting", node.lineno, tr("{} is named and not called: nothing is done", text), f"{text}()")
+            yield node, f"{text}()", tr("{} is named and not called: nothing is done", text)
         elif isinstance(value, ast.Call) and not any(each.arg in ("inplace", "out") for each in value.keywords):
             name, holder = "", value.func
             if isinstance(value.func, ast.Attribute):
@@ -62,9 +64,7 @@ def thrown_away(tree: ast.Module) -> Iterator[Told]:
             pure = name in FUNCTIONS if place in PLACES else name in METHODS and not of_its_own(value, tree)
             if pure or unparse(value.func) in layers:
                 text = unparse(value)[:60]
-                yield Told(
-                    "setting", node.lineno, tr("what {} gives is thrown away, and nothing else comes of it", text), f"x = {text}"
-                )
+                yield node, f"x = {text}", tr("what {} gives is thrown away, and nothing else comes of it", text)
 
 
 def of_its_own(call: ast.Call, tree: ast.Module) -> bool:
@@ -86,7 +86,8 @@ def is_layer(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and bool(LAYERS.search(unparse(value.func))) and "inplace" not in unparse(value)
 
 
-def same_each_time(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "the loop over {} never reads {}, and takes {} each time")
+def same_each_time(tree: ast.Module) -> Found:
     """A loop over the places of something that takes the same place each time, or calls the same layer of several."""
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         over = loop.iter
@@ -104,15 +105,12 @@ def same_each_time(tree: ast.Module) -> Iterator[Told]:
                 continue
             held = unparse(taken.value)
             if layer or re.search(rf"\blen\({re.escape(held)}\)|(?<![\w.]){re.escape(held)}\.(shape\[|size\()", count):
-                yield Told(
-                    "setting", taken.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", count, name, unparse(taken)),
-                    tr("put {} into the index", name),
-                )  # fmt: skip
+                yield taken, tr("put {} into the index", name), count, name, unparse(taken)
                 break
 
 
-def one_place_written(tree: ast.Module, loop: ast.For, body: list[ast.AST]) -> Iterator[Told]:
+@rule("setting", "the loop over {} never reads {}, and takes {} each time")
+def one_place_written(tree: ast.Module, loop: ast.For, body: list[ast.AST]) -> Found:
     """losses = torch.zeros(n); for k in range(n): losses[0] = loss.item()."""
     size = unparse(loop.iter)[6:-1]  # of range(n)
     sized = {
@@ -121,16 +119,11 @@ def one_place_written(tree: ast.Module, loop: ast.For, body: list[ast.AST]) -> I
     for line in (x for x in body if isinstance(x, ast.Assign)):
         place = line.targets[0]
         if isinstance(place, ast.Subscript) and fixed(place.slice) and unparse(place.value) in sized:
-            yield Told(
-                "setting", line.lineno,
-                tr("the loop over {} never reads {}, and takes {} each time", unparse(loop.iter), unparse(loop.target),
-                   unparse(place)),
-                tr("put {} into the index", unparse(loop.target)),
-            )  # fmt: skip
-            return
+            yield line, tr("put {} into the index", unparse(loop.target)), unparse(loop.iter), unparse(loop.target), unparse(place)
 
 
-def one_of_all(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "the loop over {} never reads {}, and takes {} each time")
+def one_of_all(tree: ast.Module) -> Found:
     """A loop over layers, or several lists of them, that never reads what it goes over and calls one of them by its number."""
     for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
         over = unparse(loop.iter)
@@ -142,15 +135,12 @@ def one_of_all(tree: ast.Module) -> Iterator[Told]:
         for node in body:
             taken = node.func if isinstance(node, ast.Call) else None
             if isinstance(taken, ast.Subscript) and fixed(taken.slice) and unparse(taken.value) in over:
-                yield Told(
-                    "setting", taken.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", over, min(names), unparse(taken)),
-                    tr("call what the loop goes over"),
-                )  # fmt: skip
+                yield taken, tr("call what the loop goes over"), over, min(names), unparse(taken)
                 break
 
 
-def column_each_time(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "the loop over {} never reads {}, and takes {} each time")
+def column_each_time(tree: ast.Module) -> Found:
     """[table(x[:, 0]) for i, table in enumerate(tables)]: the number of each is never read, and one place is taken each time."""
     for node in (each for each in walk(tree) if isinstance(each, ast.ListComp | ast.GeneratorExp)):
         loop, targets = node.generators[0], node.generators[0].target
@@ -161,13 +151,7 @@ def column_each_time(tree: ast.Module) -> Iterator[Told]:
             continue
         for taken in (x for x in walk(node.elt) if isinstance(x, ast.Subscript) and fixed(x.slice)):
             if not names & {x.id for x in walk(taken.value) if isinstance(x, ast.Name)}:
-                yield Told(
-                    "setting", taken.lineno,
-                    tr("the loop over {} never reads {}, and takes {} each time", unparse(loop.iter), number,
-                       unparse(taken)),
-                    tr("put {} into the index", number),
-                )  # fmt: skip
-                return
+                yield taken, tr("put {} into the index", number), unparse(loop.iter), number, unparse(taken)
 
 
 def fixed(index: ast.expr) -> bool:
@@ -180,7 +164,8 @@ def fixed(index: ast.expr) -> bool:
 SHORT = 40  # nodes of a function that counts
 
 
-def shares(tree: ast.Module) -> Iterator[Told]:
+@rule("read")
+def shares(tree: ast.Module) -> Found:
     """Right answers that are counted row by row and divided by how many batches there are, or the other way round."""
     functions = {x.name: unparse(x) for x in walk(tree) if isinstance(x, ast.FunctionDef) and len(walk(x)) < SHORT}
     for scope in (node for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))):
@@ -199,23 +184,23 @@ def shares(tree: ast.Module) -> Iterator[Told]:
             by_one = [each.id for each in walk(node.left) if isinstance(each, ast.Name) and each.id in ones.get(over, ())]
             if any(kinds.get(name) == {"sum"} for name in by_one):
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", by_one[0], over)
-                yield Told("read", node.lineno, what, f"{over} += len(labels)")
+                yield node, f"{over} += len(labels)", what
             batches = over.startswith("len(range(") and over.count(",") == 2
             names = {each.id for each in walk(node.left) if isinstance(each, ast.Name)}
             for name in (each for each in names if kinds.get(each) == {"sum"}) if batches else ():
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", name, over)
-                yield Told("read", node.lineno, what, "len(x)")
+                yield node, "len(x)", what
             rows = re.fullmatch(r"len\([\w.\[\]'\"]*?(\w+)(\['?\"?\w+'?\"?\])?\)", over)
             names = {each.id for each in walk(node.left) if isinstance(each, ast.Name)}
             for name in (each for each in names if len(kinds.get(each, ())) == 1) if rows else ():
                 by_batches = bool(LOADER.search(rows[1]))  # type: ignore[index]
                 if by_batches and kinds[name] == {"sum"}:
                     what = tr("{} counts right rows, and is divided by {}, which is the number of batches", name, over)
-                    yield Told("read", node.lineno, what, f"{over[:-1]}.dataset)")
+                    yield node, f"{over[:-1]}.dataset)", what
                 elif rows[1] == "dataset" and kinds[name] == {"mean"}:  # type: ignore[index]
                     what = tr("{} adds up the share of right answers of each batch, and is divided by {}, the number of rows", name,
                               over)  # fmt: skip
-                    yield Told("read", node.lineno, what, tr("divide by the number of batches"))
+                    yield node, tr("divide by the number of batches"), what
 
 
 def counters(scope: ast.AST) -> dict[str, set[str]]:
@@ -239,7 +224,8 @@ TRAINED = re.compile(r"train|^loss$|^running_loss$|^epoch_loss$|^total_loss$")
 BEST = re.compile(r"best", re.IGNORECASE)
 
 
-def chosen(tree: ast.Module) -> Iterator[Told]:
+@rule("chosen", "the best weights are chosen by {}, which the training itself gives, and {} is only shown")
+def chosen(tree: ast.Module) -> Found:
     """The best weights are chosen by the training's own loss, and what the test gives is only shown."""
     for loop in (node for node in walk(tree) if isinstance(node, (ast.For, ast.While))):
         stored = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
@@ -251,19 +237,15 @@ def chosen(tree: ast.Module) -> Iterator[Told]:
             if keeps and tests and len(texts) == 2 and any(map(BEST.search, texts)):
                 other = next((each for each in texts if not BEST.search(each)), "")
                 if TRAINED.search(other) and not says_test(other):
-                    yield Told(
-                        "chosen", test.lineno,
-                        tr("the best weights are chosen by {}, which the training itself gives, and {} is only shown", other,
-                           sorted(tests)[0]),
-                        tr("choose by what the validation gives"),
-                    )  # fmt: skip
+                    yield test, tr("choose by what the validation gives"), other, sorted(tests)[0]
 
 
 FROM_0 = re.compile(r"(^|_)(acc\w*|accuracy|f1|auc|iou|dice|recall|precision|hits?)(_|$|\.|\()")
 INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch)\.inf)$")
 
 
-def never_best(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} begins at {}, and {} is kept where it is {}: it never is")
+def never_best(tree: ast.Module) -> Found:
     """The best begins where nothing is better: at infinity, and what is larger is kept; a share at 0, and what is smaller is."""
     assigned = [each for each in walk(tree) if isinstance(each, ast.Assign) and len(each.targets) == 1]
     begins: dict[str, str] = {}
@@ -288,12 +270,14 @@ def never_best(tree: ast.Module) -> Iterator[Told]:
         first = begins.get(best, "")
         never = larger and INFINITE.match(first) or not larger and first.startswith("-") and INFINITE.match(first[1:])
         if best and (never or not larger and first in ("0", "0.0") and FROM_0.search(other)):
-            yield Told(
-                "setting", node.lineno,
-                tr("{} begins at {}, and {} is kept where it is {}: it never is", best, first, other,
-                   tr("larger") if larger else tr("smaller")),
+            yield (
+                node,
                 f"if {other} {'<' if larger else '>'} {best}:",
-            )  # fmt: skip
+                best,
+                first,
+                other,
+                tr("larger") if larger else tr("smaller"),
+            )
 
 
 WORTH = re.compile(r"(^|[._])(adv\w*|returns?|rewards?|rets?|rews?|delta\w*|td\w*|disc\w*|gae\w*|gains?|[gGR]|Gt|R_t|G_t)$")
@@ -315,7 +299,8 @@ def weight_of(place: str) -> int:
     return signs.pop() if len(signs) == 1 else 0
 
 
-def for_nobody(tree: ast.Module) -> Iterator[Told]:
+@rule()
+def for_nobody(tree: ast.Module) -> Found:
     """Net().load_state_dict(...), whose model nobody keeps; and a dict of weights that is written and given to nobody."""
     kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
     loaded = [x for x in walk(tree) if isinstance(x, ast.Expr) and called(x.value) == "load_state_dict"]
@@ -326,7 +311,6 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
                 "setting", node.lineno, tr("weights are loaded into a {} that nobody keeps", called(holder)),
                 tr("load them into the model that is used"),
             )  # fmt: skip
-            return
     read = reads(tree)
     for _, name, value in (x for x in assigned(tree) if called(x[2]) in kinds):
         loads = [x for x in loaded if unparse(x).startswith(f"{name}.load_state_dict(")]
@@ -336,7 +320,6 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
                 "setting", loads[0].lineno, tr("weights are loaded into {}, and nothing is asked of it", name),
                 tr("load them into the model that is used"),
             )  # fmt: skip
-            return
     for line, name, value in assigned(tree):
         if called(value) != "state_dict" or not name.isidentifier():
             continue
@@ -354,13 +337,13 @@ def for_nobody(tree: ast.Module) -> Iterator[Told]:
                 "average", line, tr("the places of {} are written, and it is given to no model", name),
                 f"model.load_state_dict({name})",
             )  # fmt: skip
-            return
 
 
 ON_PURPOSE = re.compile(r"monte|mc_|mcdrop|uncertain|bayes|ensemble", re.IGNORECASE)
 
 
-def always_drops(tree: ast.Module) -> Iterator[Told]:
+@rule("drops", "{} drops in eval mode, too: it is not told of it")
+def always_drops(tree: ast.Module) -> Found:
     """F.dropout(x, 0.5) in a model that eval() is called of: it is told nothing of tests."""
     asked = {id(y) for x in walk(tree) if isinstance(x, ast.If | ast.IfExp) and ".training" in unparse(x.test) for y in walk(x)}
     text = own_text()
@@ -373,18 +356,15 @@ def always_drops(tree: ast.Module) -> Iterator[Told]:
             if isinstance(x, ast.Call) and re.fullmatch(r"(F|\w+\.functional|functional)\.dropout\d?d?", unparse(x.func))
         ):
             if len(node.args) < 3 and id(node) not in asked and not any(x.arg in ("training", None) for x in node.keywords):
-                yield Told(
-                    "drops", node.lineno, tr("{} drops in eval mode, too: it is not told of it", unparse(node)),
-                    tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"),
-                )  # fmt: skip
-                return
+                yield node, tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"), unparse(node)
 
 
 RULES = (
-    thrown_away, idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared, scaled_by_itself, augmented_test,
-    never_best, tables, scaled_by_all, raw_in_the_test, columns, returns, kept, worse_is_better, formulas, folds,
-    flat_in_two_orders, epochs, objectives, scales, held, beside, for_nobody, always_drops, asking, equal, writing, carried, counts,
-    coded_apart, odd,
+    thrown_away, idle.idle, same_each_time, one_of_all, column_each_time, shares, chosen, prepared.prepared,
+    prepared.scaled_by_itself, prepared.augmented_test, never_best, apart, scaled.scaled_by_all, scaled.raw_in_the_test,
+    *columns.RULES, returns.returns, kept.kept, better.worse_is_better, formulas.formulas, *folds.RULES, folds.flat_in_two_orders,
+    *epochs.RULES, *objectives.RULES, scales.scales, *held.RULES, *beside.RULES, for_nobody, always_drops, *asking.RULES,
+    *equal.RULES, writing.writing, *carried.RULES, counts.counts, prepared.coded_apart, odd.odd,
 )  # fmt: skip
 
 

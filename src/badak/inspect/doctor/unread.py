@@ -2,19 +2,20 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, rule
 from badak.tensor.tensor import Tensor
 
 LOSS = re.compile(r"loss|criterion|entropy|nll|mse|bce", re.IGNORECASE)
 TERM = re.compile(r"loss|criterion|penalty|(^|_)(kld?|dice|reg|aux|bce|mse|nll)(_|$)|divergence", re.IGNORECASE)
+READ_IT = tr("read it in the next line, or leave it out")
 
 
-def never_read(function: ast.FunctionDef) -> Iterator[Told]:
+@rule("unread")
+def never_read(function: ast.FunctionDef) -> Found:
     """What a line of a forward computes gets a name that is not read before it is given something else, or the end."""
     grown = {id(node.target) for node in walk(function) if isinstance(node, ast.AugAssign)}  # in place
     names = [node for node in walk(function) if isinstance(node, ast.Name)]
@@ -31,22 +32,22 @@ def never_read(function: ast.FunctionDef) -> Iterator[Told]:
                 and last
                 and not any(x.id == name and (x.lineno, x.col_offset) > end for x in reads)
             ):
-                yield Told(
-                    "unread", line.lineno, tr("{} is computed, and nobody reads it", name),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
+                yield line, READ_IT, tr("{} is computed, and nobody reads it", name)
             lost = calls and not name.startswith("_") and not asks_alone(line.value) and not for_show(function, line.value)
             if not lost or any(isinstance(node, ast.Lambda) for node in walk(line.value)):
                 continue
             rest = [node for later in block[i + 1 :] for node in mentions(later, name)]  # type: ignore[index]
             over = bool(rest) and rest[0] == "Store"
             if over or not any(node.id == name for node in reads):
-                yield Told(
-                    "unread", line.lineno,
-                    tr("{} is computed, and not read before it is given something else", name) if over else
-                    tr("{} is computed, and nobody reads it", name),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
+                yield (
+                    line,
+                    READ_IT,
+                    (
+                        tr("{} is computed, and not read before it is given something else", name)
+                        if over
+                        else tr("{} is computed, and nobody reads it", name)
+                    ),
+                )
 
 
 def asks_alone(value: Any) -> bool:
@@ -77,7 +78,8 @@ def mentions(line: ast.stmt, name: str) -> list[str]:
     return sorted(kinds) if isinstance(line, ast.Assign) else ["Load"] * bool(kinds)
 
 
-def made_zero(function: ast.FunctionDef) -> Iterator[Told]:
+@rule("unread", "{} is computed, and not read before it is given something else")
+def made_zero(function: ast.FunctionDef) -> Found:
     """out, hidden = self.encoder(x), and hidden = torch.zeros_like(hidden): what was computed is not read."""
     for i, line in enumerate(function.body):
         value = line.value if isinstance(line, ast.Assign) else None
@@ -89,9 +91,6 @@ def made_zero(function: ast.FunctionDef) -> Iterator[Told]:
         for before in reversed(function.body[:i]):
             kinds = [type(x.ctx).__name__ for x in walk(before) if isinstance(x, ast.Name) and x.id == name]
             if kinds == ["Store"] and isinstance(before, ast.Assign) and isinstance(before.value, ast.Call):
-                yield Told(
-                    "unread", line.lineno, tr("{} is computed, and not read before it is given something else", name),
-                    tr("read it in the next line, or leave it out"),
-                )  # fmt: skip
+                yield line, READ_IT, name
             if kinds:
                 break

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.tables import called, names_in
-from badak.inspect.doctor.told import Told
+from badak.inspect.doctor.told import Found, Told, rule
 
 DRAWS = frozenset("multinomial argmax topk sample".split())
 GROWS = frozenset("cat concat concatenate hstack append".split())
@@ -87,7 +87,8 @@ def stores(loop: ast.For | ast.While) -> set[str]:
     )
 
 
-def never_fed_back(loop: ast.For | ast.While) -> Iterator[Told]:
+@rule("setting", "each round gives {} the same {}: what was drawn is never read")
+def never_fed_back(loop: ast.For | ast.While) -> Found:
     """logits, h = model(x, h) in each round, and x stays the first token."""
     for line, call in asked(loop):
         given = [*call.args, *(x.value for x in call.keywords)]
@@ -95,12 +96,7 @@ def never_fed_back(loop: ast.For | ast.While) -> Iterator[Told]:
         several = line.targets[0].elts[1:] if isinstance(line.targets[0], ast.Tuple) else []
         states = {x.id for each in several for x in walk(each) if isinstance(x, ast.Name)}
         if read and not (read - states) & stores(loop):
-            yield Told(
-                "setting", line.lineno,
-                tr("each round gives {} the same {}: what was drawn is never read", unparse(call.func), unparse(given[0])),
-                tr("give it what was drawn: x = next_token"),
-            )  # fmt: skip
-            return
+            yield line, tr("give it what was drawn: x = next_token"), unparse(call.func), unparse(given[0])
 
 
 def grown(loop: ast.For | ast.While) -> set[str]:
@@ -114,7 +110,8 @@ def grown(loop: ast.For | ast.While) -> set[str]:
     return {unparse(x.targets[0]) for x in lines if unparse(x.targets[0]) in names_in(x.value)}
 
 
-def from_the_beginning(loop: ast.For | ast.While) -> Iterator[Told]:
+@rule()
+def from_the_beginning(loop: ast.For | ast.While) -> Found:
     """ids[:, :block_size], or logits[:, 0], where a text grows at its end."""
     texts = grown(loop)
     lines = asked(loop)
@@ -135,20 +132,17 @@ def from_the_beginning(loop: ast.For | ast.While) -> Iterator[Told]:
                 "setting", node.lineno, tr("{} are the first tokens, and the text grows at its end", unparse(node)),
                 f"{unparse(node.value)}[:, -{unparse(second.upper)}:]",  # type: ignore[union-attr]
             )  # fmt: skip
-            return
         alone = node.value in [call for _, call in lines] or unparse(node.value) in outputs
         if alone and unparse(parts[0]) == "0" and grows_first(loop):
             yield Told(
                 "read", node.lineno, tr("{} is the answer of the first place, and the text grows at its end", unparse(node)[-40:]),
                 "[-1]",
             )  # fmt: skip
-            return
         if unparse(node.value) in outputs and isinstance(second, ast.Constant) and second.value == 0:
             yield Told(
                 "read", node.lineno, tr("{} is the answer of the first place, and the text grows at its end", unparse(node)),
                 f"{unparse(node.value)}[:, -1]",
             )  # fmt: skip
-            return
 
 
 def grows_first(loop: ast.For | ast.While) -> bool:
@@ -164,7 +158,8 @@ def grows_first(loop: ast.For | ast.While) -> bool:
 STATE = re.compile(r"(h|hx|hc|hidden|state)(_?(n|t|dec|state))?$")
 
 
-def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[Told]:
+@rule("state", "{} reads one token in each round, and its state is thrown away")
+def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Found:
     """logits, _ = model(x) of one token, where forward(self, x, h=None) takes the state of the round before."""
     forwards = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"]
     takes = any(
@@ -179,11 +174,7 @@ def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[T
         states = [x.id for x in call.args if isinstance(x, ast.Name) and STATE.match(x.id)]
         lost = isinstance(line.targets[0], ast.Tuple) and unparse(line.targets[0].elts[-1]).startswith("_")
         if len(states) == 1 and lost and states[0] not in stores(loop):
-            yield Told(
-                "state", line.lineno, tr("{} reads one token in each round, and its state is thrown away", unparse(call.func)),
-                f"{unparse(line.targets[0].elts[0])}, {states[0]} = {unparse(call)}",  # type: ignore[attr-defined]
-            )  # fmt: skip
-            return
+            yield line, f"{unparse(line.targets[0].elts[0])}, {states[0]} = {unparse(call)}", unparse(call.func)  # type: ignore[attr-defined]
     for line, call in asked(loop) if takes else ():
         target, arg = line.targets[0], call.args[0]
         if not isinstance(target, ast.Tuple) or len(call.args) > 1 or call.keywords or not isinstance(arg, ast.Name):
@@ -197,17 +188,14 @@ def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Iterator[T
         ]
         alone = bool(again) and all(called(x) not in GROWS and names_in(x) - {"torch"} <= new for x in again)
         if lost and alone:
-            yield Told(
-                "state", line.lineno, tr("{} reads one token in each round, and its state is thrown away", unparse(call.func)),
-                f"{unparse(target.elts[0])}, state = {unparse(call.func)}({arg.id}, state)",
-            )  # fmt: skip
-            return
+            yield line, f"{unparse(target.elts[0])}, state = {unparse(call.func)}({arg.id}, state)", unparse(call.func)
 
 
 END = re.compile(r"^(EOS|END|STOP|EOT)(_?(ID|IDX|TOKEN|IX|INDEX))?$|^(eos|end|stop)_(id|idx|token|ix|index)$")
 
 
-def never_ends(tree: ast.Module) -> Iterator[Told]:
+@rule("setting", "{} is waited for, and no text that is learnt from ends with it")
+def never_ends(tree: ast.Module) -> Found:
     """if token == EOS: break, and no text that is learnt from ends with EOS."""
     reads: dict[str, list[ast.Name]] = {}
     for x in walk(tree):
@@ -226,8 +214,4 @@ def never_ends(tree: ast.Module) -> Iterator[Told]:
             for y in (x.elts if isinstance(x, ast.Tuple) else [x])
         )
         if token and all(id(x) in compared for x in several):
-            yield Told(
-                "setting", several[0].lineno, tr("{} is waited for, and no text that is learnt from ends with it", name),
-                tr("put it behind each text: ids + [{}]", name),
-            )  # fmt: skip
-            return
+            yield several[0], tr("put it behind each text: ids + [{}]", name), name
