@@ -8,20 +8,21 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import BATCHES
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import TRAIN, assigned, called, names_in
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, functions_of, ids_below, named_in, names_in, stored_in
+from badak.inspect.doctor.tables import TRAIN
 from badak.inspect.doctor.told import OTHER, Found, rule
 
 
 def scopes(tree: ast.Module) -> list[ast.FunctionDef | ast.Module]:
-    return [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
+    return find(tree, ast.FunctionDef | ast.Module)
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """What stands in a function, or in a file outside of functions."""
     known = scope.__dict__.get("_own")
     if known is None:
-        below = [x for x in walk(scope) if x is not scope and isinstance(x, ast.FunctionDef | ast.Lambda)]
-        inner = {id(y) for x in below for y in walk(x)}
+        below = [x for x in find(scope, ast.FunctionDef | ast.Lambda) if x is not scope]
+        inner = ids_below(below)
         known = scope._own = [x for x in walk(scope) if id(x) not in inner]  # type: ignore[attr-defined]
     return known
 
@@ -42,7 +43,7 @@ def last_batch_alone(tree: ast.Module) -> Found:
         for loop, only in tests(scope):
             empty = EMPTY if only else LIST  # a training may show the loss of its last batch
             begun = {name for line, name, value in assigned_in(scope) if line < loop.lineno and empty.match(unparse(value))}
-            body = [x for line in loop.body for x in walk(line)]
+            body = walk(loop.body)
             given = {
                 unparse(x)
                 for line in loop.body
@@ -86,7 +87,7 @@ def begun_in_each_batch(tree: ast.Module) -> Found:
                 grows = re.search(
                     rf"(?<![\w.]){name}(\[[^=]*\])? \+=|(?<![\w.]){name}\.(append|extend|add_)\(|\.at\({name}\b", text
                 )
-                nested = any(isinstance(x, ast.For | ast.While) for line in loop.body for x in walk(line))
+                nested = any(isinstance(x, ast.For | ast.While) for x in walk(loop.body))
                 if grows and not nested:
                     yield loop, tr("{} = ... once, before the loop", name), name
 
@@ -102,12 +103,12 @@ def assigned_in(scope: ast.AST) -> list[tuple[int, str, ast.expr]]:
 @rule("chosen", "the loop over {} takes {} each time: what is tested is what was learnt")
 def of_the_training_alone(tree: ast.Module) -> Found:
     """for split in ("train", "val"): get_batch("train"); and a test that reads train_x, where val_x is never read."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
-        over = loop.iter.elts if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
+    for loop in (x for x in find(tree, ast.For) if isinstance(x.target, ast.Name)):
+        over = loop.iter.elts if isinstance(loop.iter, ast.List | ast.Tuple) else []
         parts = [x.value for x in over if isinstance(x, ast.Constant) and isinstance(x.value, str)]
         if not (any(map(says_test, parts)) and any(map(TRAIN.search, parts))):
             continue
-        for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)):
+        for call in find(loop.body, ast.Call):
             fixed = [str(x.value) for x in call.args if isinstance(x, ast.Constant) and x.value in parts]
             if fixed and TRAIN.search(fixed[0]) and not names_in(call) & {unparse(loop.target)}:
                 yield call, f"{unparse(call.func)}({unparse(loop.target)})", unparse(loop.iter), unparse(call)
@@ -118,30 +119,26 @@ def of_the_training_alone(tree: ast.Module) -> Found:
 def beside_what_was_held(tree: ast.Module) -> Found:
     """def validate(): ... train_x ..., or valid_x = windows(train_rows), where nobody reads val_x, or valid_rows."""
     given = {name for _, name, _ in assigned(tree) if name.isidentifier()}
-    counted = {id(x.args[0]) for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "len" and x.args}
-    loads = [x for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in counted]
+    counted = {id(x.args[0]) for x in calls_of(tree, "len") if x.args}
+    loads = [x for x in find(tree, ast.Name) if isinstance(x.ctx, ast.Load) and id(x) not in counted]
     read = {x.id for x in loads}
     numbers = {name for _, name, value in assigned(tree) if is_number(value)}
     unread = {name for name in given - read - numbers if is_held(name)}
     places: list[tuple[str, list[ast.Name]]] = []
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and says_test(x.name)):
+    for function in (x for x in find(tree, ast.FunctionDef) if says_test(x.name)):
         if not re.search(r"\.(backward|step)\(", unparse(function)):
-            own = {x.arg for x in function.args.args} | {
-                x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
-            }
-            places.append((f"{function.name}()", [x for x in walk(function) if isinstance(x, ast.Name) and x.id in given - own]))
+            own = {x.arg for x in function.args.args} | stored_in(function)
+            places.append((f"{function.name}()", [x for x in find(function, ast.Name) if x.id in given - own]))
     places += [
-        (name, [x for x in walk(value) if isinstance(x, ast.Name)])
-        for _, name, value in assigned(tree)
-        if is_held(name) and not isinstance(value, ast.Name)
+        (name, find(value, ast.Name)) for _, name, value in assigned(tree) if is_held(name) and not isinstance(value, ast.Name)
     ]
     for where, names in places:
         for x in (x for x in names if TRAIN.search(x.id) and not is_held(x.id) and x.id not in numbers):
             twins = [name for name in unread if rest(name) == rest(x.id) and name != where]
             if twins:
                 yield x, tr("test with what was held back"), tr("{} reads {}, and nobody reads {}", where, x.id, twins[0])
-    over = [x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.iter, ast.Name)]
-    twice = [x.iter.id for x in over]  # type: ignore[attr-defined]
+    over = [x for x in find(tree, ast.For) if isinstance(x.iter, ast.Name)]
+    twice = [x.iter.id for x in over]
     for name in (x for x in twice if is_held(x) and twice.count(x) > 1):
         alike = [
             x
@@ -175,7 +172,7 @@ FORCES = re.compile(r"teacher|forc")
 @rule("read", "{} is asked with {}={}, as in training: it reads the answers that it is tested on")
 def given_the_answers(tree: ast.Module) -> Found:
     """forward(self, src, tgt, teacher_forcing=0.5), and a test that calls model(src, tgt)."""
-    for forward in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"):
+    for forward in functions_of(tree, "forward"):
         args = forward.args.args[1:]
         default = dict(zip([x.arg for x in reversed(args)], reversed(forward.args.defaults)))
         name = next((x for x in default if FORCES.search(x)), "")
@@ -183,13 +180,13 @@ def given_the_answers(tree: ast.Module) -> Found:
         if not isinstance(value, ast.Constant) or not value.value or "self.training" in unparse(forward):
             continue
         place = [x.arg for x in args].index(name)
-        kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and forward in x.body}
+        kinds = {x.name for x in find(tree, ast.ClassDef) if forward in x.body}
         models = {own for _, own, made in assigned(tree) if called(made) in kinds} | {"model", "net", "seq2seq"}
-        for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
+        for scope in find(tree, ast.FunctionDef | ast.With):
             text = unparse(scope)
             if not re.search(r"no_grad|\.eval\(\)|inference_mode", text) or re.search(r"\.(backward|step)\(", text):
                 continue
-            for call in (x for x in walk(scope) if isinstance(x, ast.Call) and unparse(x.func) in models):
+            for call in (x for x in find(scope, ast.Call) if unparse(x.func) in models):
                 if place >= len(call.args) and not any(x.arg in (name, None) for x in call.keywords) and len(call.args) >= 2:
                     yield call, f"{name}=0", unparse(call.func), name, unparse(value)
 
@@ -203,17 +200,17 @@ MODELS = re.compile(r"^(self\.)?\w*(model|net|encoder|classifier|rnn|cnn|clf)\w*
 @rule("prepared", "{} is prepared by {}() where the model learns, and is given as it is in this loop")
 def in_the_training_alone(tree: ast.Module) -> Found:
     """x = resample(x) in the loop that trains, and model(x) as it is in the one that tests."""
-    own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and not CHANCE.search(x.name + unparse(x))}
+    own = {x.name for x in find(tree, ast.FunctionDef) if not CHANCE.search(x.name + unparse(x))}
     own |= {name for _, name, value in assigned(tree) if isinstance(value, ast.Lambda) and not CHANCE.search(name + unparse(value))}
-    loops = [x for x in walk(tree) if isinstance(x, ast.For) and BATCHES.search(unparse(x.iter))]
+    loops = [x for x in find(tree, ast.For) if BATCHES.search(unparse(x.iter))]
     learn = [x for x in loops if ".backward(" in unparse(x)]
     ask = [x for x in loops if not re.search(r"\.(backward|step)\(", unparse(x)) and x not in learn]
     for loop in learn:
-        batch = {x.id for x in walk(loop.target) if isinstance(x, ast.Name)}
-        made = [x for x in walk(loop) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)]
+        batch = named_in(loop.target)
+        made = [x for x in find(loop, ast.Assign) if isinstance(x.value, ast.Call)]
         for line in made:
             name, function = unparse(line.targets[0]), called(line.value)
-            first = line.value.args[:1]  # type: ignore[attr-defined]
+            first = line.value.args[:1]
             if (
                 function not in own
                 or name not in batch
@@ -223,14 +220,14 @@ def in_the_training_alone(tree: ast.Module) -> Found:
             ):
                 continue
             for other in ask:
-                calls = [x for x in walk(other) if isinstance(x, ast.Call) and called(x) in own]
+                calls = [x for x in find(other, ast.Call) if called(x) in own]
                 if given_to_a_model(other, name) and not any(name in names_in(each) for x in calls for each in x.args):
                     yield other, f"{name} = {function}({name})", name, function
 
 
 def given_to_a_model(loop: ast.For, name: str) -> bool:
     """Whether a loop gives a model something under this name."""
-    calls = [x for x in walk(loop) if isinstance(x, ast.Call) and MODELS.match(unparse(x.func))]
+    calls = [x for x in find(loop, ast.Call) if MODELS.match(unparse(x.func))]
     return any(unparse(x) == name for call in calls for x in call.args)
 
 

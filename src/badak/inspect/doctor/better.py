@@ -7,7 +7,7 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, stored_by
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, holder_of, returns_of, stored_by
 from badak.inspect.doctor.told import Found, Told, rule
 
 LOSS = re.compile(
@@ -34,14 +34,14 @@ class Meaning:
         self.values: dict[str, list[ast.expr]] = {}
         for _, name, value in assigned(tree):
             self.values.setdefault(name, []).append(value)
-        self.grown = {unparse(x.target): x.value for x in walk(tree) if isinstance(x, ast.AugAssign)}
-        for x in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "append" and len(x.args) == 1):
+        self.grown = {unparse(x.target): x.value for x in find(tree, ast.AugAssign)}
+        for x in (x for x in calls_of(tree, "append") if len(x.args) == 1):
             self.grown.setdefault(unparse(x.func).removesuffix(".append"), x.args[0])
-        self.functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+        self.functions = {x.name: x for x in find(tree, ast.FunctionDef)}
         self.places = {
             name.id: (i, node.value)
-            for node in walk(tree)
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Call)
+            for node in find(tree, ast.Assign)
+            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Call)
             for i, name in enumerate(node.targets[0].elts)
             if isinstance(name, ast.Name)
         }
@@ -49,10 +49,10 @@ class Meaning:
 
     def arguments(self, tree: ast.Module) -> dict[str, list[ast.expr]]:
         """What the parameters of the program's functions, and of what its objects are called with, are given."""
-        kinds = {x.name: x for x in walk(tree) if isinstance(x, ast.ClassDef)}
+        kinds = {x.name: x for x in find(tree, ast.ClassDef)}
         made = {name: called(each) for name, values in self.values.items() for each in values if called(each) in kinds}
         found: dict[str, list[ast.expr]] = {}
-        for node in (x for x in walk(tree) if isinstance(x, ast.Call)):
+        for node in find(tree, ast.Call):
             own = kinds.get(made.get(unparse(node.func), ""))
             calls = [x for x in own.body if isinstance(x, ast.FunctionDef) and x.name == "__call__"] if own is not None else []
             if isinstance(node.func, ast.Attribute) and (holder := kinds.get(made.get(unparse(node.func.value), ""))):
@@ -100,12 +100,12 @@ class Meaning:
             return "gain"
         if name not in self.functions:
             if isinstance(node, ast.Call) and name in ("item", "mean", "float", "sum"):
-                holder = node.func.value if isinstance(node.func, ast.Attribute) else None
+                holder = holder_of(node)
                 of = [holder] if holder is not None and unparse(holder) not in ("np", "torch") else node.args[:1]
                 return self.of(of[0], None, deep - 1) if of else ""
             return "loss" if LOSS.search(name) else ""
         function = self.functions[name]
-        ends = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
+        ends = returns_of(function)
         taken = [x.elts[place] if isinstance(x, ast.Tuple) and place < len(x.elts) else x for x in ends]
         kinds = {self.of(x, function, deep - 1) for x in taken}
         return kinds.pop() if len(kinds) == 1 else ""
@@ -113,8 +113,8 @@ class Meaning:
 
 def scopes(tree: ast.Module) -> Iterator[tuple[ast.AST | None, ast.If]]:
     """All ifs, with the function that they stand in."""
-    inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
-    yield from ((inside.get(id(x)), x) for x in walk(tree) if isinstance(x, ast.If))
+    inside = {id(x): f for f in find(tree, ast.FunctionDef) for x in walk(f)}
+    yield from ((inside.get(id(x)), x) for x in find(tree, ast.If))
 
 
 def sides(test: ast.expr) -> list[ast.expr]:
@@ -149,8 +149,8 @@ def kept(tree: ast.Module, known: Meaning) -> Found:
 @rule("best")
 def largest(tree: ast.Module, known: Meaning) -> Found:
     """best = max(best, loss), or min(best, accuracy)."""
-    inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign)):
+    inside = {id(x): f for f in find(tree, ast.FunctionDef) for x in walk(f)}
+    for node in find(tree, ast.Assign):
         best, call = unparse(node.targets[0]), node.value
         if not isinstance(call, ast.Call):
             continue
@@ -167,12 +167,12 @@ def largest(tree: ast.Module, known: Meaning) -> Found:
 def plateaus(tree: ast.Module, known: Meaning) -> Found:
     """ReduceLROnPlateau that waits for a loss to rise, or for a share of right answers to fall."""
     made: dict[str, Any] = {}
-    for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
+    for line in find(tree, ast.Assign):
         if isinstance(line.value, ast.Call) and called(line.value) == "ReduceLROnPlateau":
             given = [*(x.value for x in line.value.keywords if x.arg == "mode"), *line.value.args[1:2], ast.Constant("min")]
             made[unparse(line.targets[0])] = given[0].value if isinstance(given[0], ast.Constant) else ""
-    inside = {id(x): f for f in walk(tree) if isinstance(f, ast.FunctionDef) for x in walk(f)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and x.args):
+    inside = {id(x): f for f in find(tree, ast.FunctionDef) for x in walk(f)}
+    for node in (x for x in find(tree, ast.Call) if x.args):
         mode = made.get(unparse(node.func.value)) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else ""
         if mode and (mode, known.of(node.args[0], inside.get(id(node)))) in (("max", "loss"), ("min", "gain")):
             yield node, 'mode="min"' if mode == "max" else 'mode="max"', mode, unparse(node.args[0])

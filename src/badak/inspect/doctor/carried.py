@@ -6,7 +6,7 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, ids_below, is_binary, named_in, names_in, trainings
 from badak.inspect.doctor.told import Found, rule
 from badak.optim import lr_scheduler
 
@@ -14,16 +14,16 @@ from badak.optim import lr_scheduler
 @rule("setting", "{} is asked for its answers as it was drawn: nothing has trained or loaded it")
 def teacher_as_drawn(tree: ast.Module) -> Found:
     """teacher = Net(), which is asked for its answers, and that nothing trained and nothing loaded."""
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)} | {*functions} | {"Sequential"}
-    trainers = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and ".parameters()" in unparse(x)}
+    functions = {x.name: x for x in find(tree, ast.FunctionDef)}
+    kinds = {x.name for x in find(tree, ast.ClassDef)} | {*functions} | {"Sequential"}
+    trainers = {x.name for x in find(tree, ast.ClassDef) if ".parameters()" in unparse(x)}
     text = unparse(tree)
     for line, name, value in assigned(tree):
         if not re.fullmatch(r"teacher(_(net|model))?", name) or called(value) not in kinds or "load" in called(value):
             continue
         taught: Any = re.search(rf"\b{name}\.(parameters|load_state_dict|named_parameters|state_dict)\(|load\w*\({name}\b", text)
         makes = unparse(functions[called(value)]) if called(value) in functions else ""
-        for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+        for call in (x for x in find(tree, ast.Call) if called(x) in functions):
             args = [x.arg for x in functions[called(call)].args.args]
             for arg, given in zip(args, call.args):
                 own = unparse(functions[called(call)])
@@ -32,10 +32,10 @@ def teacher_as_drawn(tree: ast.Module) -> Found:
                     or unparse(given) == name
                     and re.search(rf"\b{arg}\.(parameters|load_state_dict|named_parameters)\(", own)
                 )
-        for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in trainers):
+        for call in (x for x in find(tree, ast.Call) if called(x) in trainers):
             taught = taught or any(name in names_in(x) for x in [*call.args, *(x.value for x in call.keywords)])
-        taught = taught or any(name in names_in(x.iter) for x in walk(tree) if isinstance(x, ast.For))
-        stores = [x for x in walk(tree) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Store)]
+        taught = taught or any(name in names_in(x.iter) for x in find(tree, ast.For))
+        stores = [x for x in find(tree, ast.Name) if x.id == name and isinstance(x.ctx, ast.Store)]
         if not taught and len(stores) == 1 and not re.search(r"load|\.backward\(|pretrained|deepcopy", makes + unparse(value)):
             if f"{name}(" in text and "student" in text.lower():
                 yield line, tr("train it, or load its weights, before a student learns from it"), name
@@ -44,21 +44,16 @@ def teacher_as_drawn(tree: ast.Module) -> Found:
 @rule("plateau", "{} counts epochs ({}), and its step() is called in each batch: the rate falls at once")
 def steps_for_epochs(tree: ast.Module) -> Found:
     """CosineAnnealingLR(optimizer, T_max=epochs), or StepLR(optimizer, 3), whose step() stands in the loop over batches."""
-    functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)]
+    functions = find(tree, ast.FunctionDef | ast.Module)
     for scope in functions:
-        loops = [x for x in walk(scope) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
+        loops = trainings(scope)
         inner = [x for x in loops if any(y is not x and any(z is x for z in walk(y)) for y in loops)]
         inner = [x for x in inner if not re.search(r"epoch", f"{unparse(x.target)} {unparse(x.iter)}", re.IGNORECASE)]
         for _, name, value in assigned(tree) if inner else ():
             kind = called(value)
             if kind not in ("StepLR", "CosineAnnealingLR", "ExponentialLR") or not isinstance(value, ast.Call):
                 continue
-            moves = [
-                x
-                for one in inner
-                for x in walk(one)
-                if isinstance(x, ast.Call) and called(x) == "step" and same(x, name) and not x.args
-            ]
+            moves = [x for one in inner for x in calls_of(one, "step") if same(x, name) and not x.args]
             given = [x.value for x in value.keywords if x.arg in ("step_size", "T_max")] + value.args[1:2]
             long = unparse(given[0]) if given and kind != "ExponentialLR" else ""
             few = kind == "StepLR" and re.fullmatch(r"[1-5]", long)
@@ -73,20 +68,20 @@ COUNTED = re.compile(r"loss|==|\.eq\(|\.item\(\)|correct|\.sum\(")
 @rule("read", "{} is divided by {} in each round of the loop over {}, and never begins again: it holds all rounds before")
 def runs_on(tree: ast.Module) -> Found:
     """total = 0 before the loop over epochs, and total / len(loader) in each: what an epoch tells holds all before it."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For)):
-        inner = [x for line in loop.body for x in walk(line) if isinstance(x, ast.For)]
-        grown = [x for one in inner for x in walk(one) if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)]
-        every = [x for line in loop.body for x in walk(line)]
+    for loop in find(tree, ast.For):
+        inner = find(loop.body, ast.For)
+        grown = [x for one in inner for x in find(one, ast.AugAssign) if isinstance(x.target, ast.Name)]
+        every = walk(loop.body)
         stays = {unparse(x.target) for x in grown if isinstance(x.op, ast.Add) and COUNTED.search(unparse(x.value))}
         moved = {unparse(x.target) for x in every if isinstance(x, ast.AugAssign)}
         plain = [y for x in every if isinstance(x, ast.Assign | ast.With) for y in walk(x)]
         stays -= {x.id for x in plain if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-        inside = {id(y) for one in inner for y in walk(one)}
+        inside = ids_below(inner)
         numbered = called(loop.iter) in ("range", "enumerate", "trange", "tqdm", "count")
-        for node in (x for x in every if id(x) not in inside and isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+        for node in (x for x in every if id(x) not in inside and is_binary(x, ast.Div)):
             name, below = unparse(node.left), unparse(node.right)
             steady = not (names_in(node.right) & moved) and not isinstance(node.right, ast.Constant) and "time" not in below
-            counts = numbered and {x.id for x in walk(loop.target) if isinstance(x, ast.Name)} & names_in(node.right)
+            counts = numbered and named_in(loop.target) & names_in(node.right)
             if name in stays and steady and not counts:
                 yield node, tr("{} = 0 at the begin of each round", name), name, below, unparse(loop.iter)
 
@@ -97,20 +92,20 @@ KEEPS = re.compile(r"state_dict\(|\bsave\(|deepcopy\(|save_")
 @rule("setting", "{} is compared with {}, and never given what was better: all that is better than at the begin is kept")
 def stays_the_best(tree: ast.Module) -> Found:
     """if score > best: save(model), and best is never written: the last is kept, whatever it is worth."""
-    functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
-    for node in (x for x in walk(tree) if isinstance(x, ast.If) and isinstance(x.test, ast.Compare) and len(x.test.ops) == 1):
+    functions = find(tree, ast.FunctionDef)
+    for node in (x for x in find(tree, ast.If) if isinstance(x.test, ast.Compare) and len(x.test.ops) == 1):
         test: Any = node.test
         sides = [test.left, test.comparators[0]]
         best = next((unparse(x) for x in sides if isinstance(x, ast.Name | ast.Attribute) and "best" in unparse(x).lower()), "")
         ordered = isinstance(test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE)
         if not best or not ordered or not any(KEEPS.search(unparse(x)) for x in node.body):
             continue
-        around = [x for x in walk(tree) if isinstance(x, ast.For | ast.While) and any(y is node for y in walk(x))]
-        writes = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)]
+        around = [x for x in find(tree, ast.For | ast.While) if any(y is node for y in walk(x))]
+        writes = [x for x in find(tree, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Store)]
         own = [x for x in writes if unparse(x) == best]
         once = {id(y) for f in functions if f.name == "__init__" for y in walk(f)}
         late = [x for x in own if id(x) not in once] if "." in best or not around else own
-        looped = {id(y) for x in around for y in walk(x)}
+        looped = ids_below(around)
         if own and not any(id(x) in looped for x in own) and (around or not late) and ("." not in best or not late):
             yield (
                 node,
@@ -128,7 +123,7 @@ def kept_for_nobody(tree: ast.Module) -> Found:
         kept = "best" in last.lower() and "state_dict()" in unparse(value)
         if not kept and (not re.search(r"\btorch\.load\(", unparse(value)) or ends_with(tree, line)):
             continue
-        reads = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Load)]
+        reads = [x for x in find(tree, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Load)]
         read = any(last == (x.id if isinstance(x, ast.Name) else x.attr) for x in reads)
         said = any(isinstance(x, ast.Constant) and x.value == last for x in walk(tree))
         if not read and not said:
@@ -146,7 +141,7 @@ def kept_for_nobody(tree: ast.Module) -> Found:
 def ends_with(tree: ast.Module, line: int) -> bool:
     """Whether behind a line of the program itself nothing is asked of a model: all that comes writes and reads files."""
     own = any(x.lineno <= line <= (x.end_lineno or 0) for x in tree.body if not isinstance(x, ast.FunctionDef | ast.ClassDef))
-    later = {called(x) for x in walk(tree) if isinstance(x, ast.Call) and x.lineno > line}
+    later = {called(x) for x in find(tree, ast.Call) if x.lineno > line}
     return own and "save" in later and later <= {"load", "save", "load_state_dict", "state_dict"}
 
 
@@ -156,9 +151,9 @@ COUNTS = re.compile(r"steps_per_epoch|len\([\w.\[\]'\"]*(loader|_dl|iterator|bat
 @rule("setting", "{} counts batches ({}), and its step() is called once an epoch: the rate stays near its begin")
 def once_an_epoch(tree: ast.Module) -> Found:
     """OneCycleLR(..., steps_per_epoch=len(loader)) whose step() stands behind the loop over batches."""
-    trains = [x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
-    inner = [x for x in trains if not any(isinstance(y, ast.For) and ".backward(" in unparse(y) for z in x.body for y in walk(z))]
-    learning = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and any(y is z for z in inner for y in walk(x))}
+    trains = trainings(tree)
+    inner = [x for x in trains if not any(isinstance(y, ast.For) and ".backward(" in unparse(y) for y in walk(x.body))]
+    learning = {x.name for x in find(tree, ast.FunctionDef) if any(y is z for z in inner for y in walk(x))}
     for _, name, value in assigned(tree):
         kind = called(value)
         if not isinstance(vars(lr_scheduler).get(kind), type) or not isinstance(value, ast.Call):
@@ -167,10 +162,10 @@ def once_an_epoch(tree: ast.Module) -> Found:
         given += [unparse(v) for _, n, v in assigned(tree) if n in given]
         if not any(map(COUNTS.search, [*given, *(x.arg or "" for x in value.keywords)])):
             continue
-        moves = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "step" and same(x, name)]
-        within = {id(y) for x in inner for y in walk(x)}
-        loops = [x for x in walk(tree) if isinstance(x, ast.For) and any(y is z for z in moves for y in walk(x))]
-        epochs = [x for x in loops if any(y in inner or called(y) in learning for z in x.body for y in walk(z))]
+        moves = [x for x in calls_of(tree, "step") if same(x, name)]
+        within = ids_below(inner)
+        loops = [x for x in find(tree, ast.For) if any(y is z for z in moves for y in walk(x))]
+        epochs = [x for x in loops if any(y in inner or called(y) in learning for y in walk(x.body))]
         if inner and moves and epochs and not any(id(x) in within for x in moves):
             yield (
                 moves[0],
@@ -186,14 +181,14 @@ LENGTH = re.compile(r"total|max_?(steps|iters)|num_training|T_max|total_iters|n_
 @rule("plateau", "{} is the number of batches of one epoch, and the schedule is moved on in each batch of all epochs")
 def one_epoch_long(tree: ast.Module) -> Found:
     """total_steps = len(loader), by which a schedule goes that is moved in each batch of several epochs."""
-    trains = [x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)]
+    trains = trainings(tree)
     nested = [x for x in trains if any(x is not y and any(z is x for z in walk(y)) for y in trains)]
-    called_in = [x for x in walk(tree) if isinstance(x, ast.For) and "epoch" in unparse(x.target).lower() and x not in trains]
+    called_in = [x for x in find(tree, ast.For) if "epoch" in unparse(x.target).lower() and x not in trains]
     if not nested and not (trains and called_in):
         return
-    made = [x for x in walk(tree) if isinstance(x, ast.Call) and isinstance(vars(lr_scheduler).get(called(x)), type)]
+    made = [x for x in find(tree, ast.Call) if isinstance(vars(lr_scheduler).get(called(x)), type)]
     text = " ".join(map(unparse, made))
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    functions = {x.name: x for x in find(tree, ast.FunctionDef)}
     text += " ".join(unparse(f) for name, f in functions.items() if re.search(rf"\b{name}\b", text))
     batchwise = any(re.search(r"sched\w*\.step\(\)", unparse(x)) for x in nested or trains)
     for line, name, value in assigned(tree):

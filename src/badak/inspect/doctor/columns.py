@@ -6,7 +6,20 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import ONE_ORDER, SAME_NAMES, apart_from, assigned, called, names_in, picks
+from badak.inspect.doctor.syntax import (
+    assigned,
+    binaries,
+    called,
+    calls_of,
+    find,
+    functions_of,
+    holder_of,
+    ids_below,
+    is_binary,
+    names_in,
+    trainings,
+)
+from badak.inspect.doctor.tables import ONE_ORDER, SAME_NAMES, apart_from, picks
 from badak.inspect.doctor.told import OTHER, Found, rule
 
 ERRORS = re.compile(r"^(\w+_)?(mae|mse|rmse|mean_abs\w*|abs_err\w*|rms)(_\w+)?$", re.IGNORECASE)
@@ -20,9 +33,9 @@ def errors_that_cancel(tree: ast.Module) -> Found:
         plain = re.search(r"\(?\w+(\.\w+)? - \w+(\.\w+)?\)?(\.float\(\))?(\.mean\(|\)$)", text) and "mean(" in text
         if plain and not re.search(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|\* ?\(", text):
             yield line, f"{name} = (...).abs().mean()", name
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and not CANCELS_NOT.search(unparse(x))):
+    for function in (x for x in find(tree, ast.FunctionDef) if not CANCELS_NOT.search(unparse(x))):
         less = {name: unparse(value) for _, name, value in assigned(function) if re.match(r"err(or)?s?$|residuals?$", name)}
-        for node in (x for x in walk(function) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
+        for node in (x for x in find(function, ast.AugAssign) if isinstance(x.op, ast.Add)):
             name = unparse(node.value).partition(".sum(")[0]
             if re.match(r"\(?.+ - \w+\)?( [*/] .+)?$", less.get(name, "")) and ".sum(" in unparse(node.value):
                 yield node, f"{name}.abs().sum()", unparse(node.target)
@@ -45,7 +58,7 @@ def ranked_from_below(tree: ast.Module) -> Found:
 @rule("read", "{} begins with the least likely, and precision is asked of the first k")
 def sorted_from_below(tree: ast.Module) -> Found:
     """order = scores.argsort(), hits = truth[order].cumsum(0), and hits / arange(1, n + 1): the least likely come first."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+    for function in find(tree, ast.FunctionDef | ast.Module):
         text = unparse(function)
         for line, name, value in (x for x in assigned(function) if called(x[2]) == "argsort" and HIGH.search(unparse(x[2]))):
             plain = not re.search(r"descending|argsort\(-|\(-\w+\)\.argsort|flip|stable=", unparse(value))
@@ -58,7 +71,7 @@ def sorted_from_below(tree: ast.Module) -> Found:
 @rule("twice", "{} stands twice in {}, and adds nothing the second time")
 def named_twice(tree: ast.Module) -> Found:
     """COLUMNS = ["age", "age", "fare"], by which a table is picked."""
-    picked = {name for x in walk(tree) if isinstance(x, ast.Subscript) for name in names_in(x.slice)}
+    picked = {name for x in find(tree, ast.Subscript) for name in names_in(x.slice)}
     lists = [(line, name, value) for line, name, value in assigned(tree) if isinstance(value, ast.List) and name in picked]
     for line, name, value in lists:
         words = [unparse(x) for x in value.elts if isinstance(x, ast.Constant) and isinstance(x.value, str)]
@@ -72,7 +85,7 @@ def order_for_ranks(tree: ast.Module) -> Found:
     """ranks = argsort(scores) + 1, and ranks[positive].sum(): where each stands is argsort of argsort."""
     text = unparse(tree)
     for line, name, value in assigned(tree):
-        order = value.left if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else value
+        order = value.left if is_binary(value, ast.Add) else value
         plain = called(order) == "argsort" and unparse(order).count("argsort") == 1
         if plain and "rank" in name.lower() and re.search(rf"\b{re.escape(name)}\[[^\]:]+\]\.(sum|mean)\(", text):
             if not re.search(rf"argsort\({re.escape(name)}\b|\b{re.escape(name)}\.argsort", text):
@@ -83,8 +96,8 @@ def order_for_ranks(tree: ast.Module) -> Found:
 def cut_into_rows(tree: ast.Module) -> Found:
     """np.stack([a, b, c]).reshape(n, 3): columns one behind the other, cut into rows of three numbers of one column."""
     joined = {name: value for _, name, value in assigned(tree) if columns_in(value)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("reshape", "view")):
-        holder = node.func.value if isinstance(node.func, ast.Attribute) else None
+    for node in calls_of(tree, "reshape", "view"):
+        holder = holder_of(node)
         sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
         if holder is not None and unparse(holder) in SAME_NAMES:  # np.reshape(x, (n, 3))
             holder, sizes = node.args[0], node.args[1].elts if len(node.args) > 1 and isinstance(node.args[1], ast.Tuple) else []
@@ -159,7 +172,7 @@ ANSWERS = re.compile(r"pred|forecast|(^|_)y_?hat|outputs?$|answers?$")
 
 def spreads(node: ast.AST) -> list[Any]:
     """0 of std[0], "load" of std["load"], that something is multiplied by."""
-    products = [x for x in walk(node) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)]
+    products = binaries(node, ast.Mult)
     several = [x for each in products for x in (each.left, each.right) if isinstance(x, ast.Subscript)]
     return [x.slice.value for x in several if isinstance(x.slice, ast.Constant) and SPREADS.search(unparse(x.value))]
 
@@ -169,7 +182,7 @@ SPREADS = re.compile(r"(^|[._])(std|sd|sigma|scale|stds|scales)(_\w+)?$", re.IGN
 
 def fixed_columns(value: ast.expr) -> list[int]:
     """The columns that are taken of some rows, one after the other: x[a:b, 2]."""
-    several = [x.slice.elts for x in walk(value) if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Tuple)]
+    several = [x.slice.elts for x in find(value, ast.Subscript) if isinstance(x.slice, ast.Tuple)]
     return [
         each[-1].value  # type: ignore[attr-defined]
         for each in several
@@ -180,7 +193,7 @@ def fixed_columns(value: ast.expr) -> list[int]:
 @rule("apart", "rows are picked by {}, and those of {} are taken as they stand")
 def sorted_alone(tree: ast.Module) -> Found:
     """x[rows], y[np.sort(rows)]: the same rows, in two orders."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign | ast.Return | ast.Expr)):
+    for node in find(tree, ast.Assign | ast.Return | ast.Expr):
         every = picks(node)
         for base, index in every:
             found = re.fullmatch(r"(?:\w+\.)?(?:sort|sorted|permutation|flip|roll|flipud)\((\w+)\b[^()]*\)|(\w+)\[::-1\]", index)
@@ -192,12 +205,10 @@ def sorted_alone(tree: ast.Module) -> Found:
 @rule()
 def sorted_within(tree: ast.Module) -> Found:
     """words, tags = sentences[i]; [ids[w] for w in words], [kinds[t] for t in sorted(tags)]."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
-        twins = [
-            x.targets[0] if isinstance(x, ast.Assign) else x.target for x in walk(function) if isinstance(x, ast.Assign | ast.For)
-        ]
+    for function in find(tree, ast.FunctionDef):
+        twins = [x.targets[0] if isinstance(x, ast.Assign) else x.target for x in find(function, ast.Assign | ast.For)]
         several = [[unparse(each) for each in x.elts] for x in twins if isinstance(x, ast.Tuple)]
-        loops = [(x.generators[0].iter, x.lineno) for x in walk(function) if isinstance(x, ast.ListComp | ast.GeneratorExp)]
+        loops = [(x.generators[0].iter, x.lineno) for x in find(function, ast.ListComp | ast.GeneratorExp)]
         plain = {unparse(over) for over, _ in loops}
         for over, line in loops:
             found = re.fullmatch(r"(?:sorted|reversed|set)\((\w+)\)|(\w+)\[::-1\]", unparse(over))
@@ -210,7 +221,7 @@ def sorted_within(tree: ast.Module) -> Found:
 @rule("twice", "{} stands twice in one line, and adds nothing the second time")
 def column_twice(tree: ast.Module) -> Found:
     """center, context = batch[:, 0], batch[:, 0]."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+    for node in (x for x in find(tree, ast.Assign) if isinstance(x.targets[0], ast.Tuple)):
         values = node.value.elts if isinstance(node.value, ast.Tuple) else []
         columns = [
             unparse(x) for x in values if isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Tuple) and fixed_columns(x)
@@ -223,8 +234,8 @@ def column_twice(tree: ast.Module) -> Found:
 @rule()
 def gathered_in_two_orders(tree: ast.Module) -> Found:
     """[q for q, _ in batch], [a for _, a in sorted(batch)]; and x[a:b], np.roll(y, 1)[a:b]."""
-    begins = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
-    widths = {id(x) for function in begins for x in walk(function)}  # of layers
+    begins = functions_of(tree, "__init__")
+    widths = ids_below(begins)  # of layers
     settings = {name for _, name, value in assigned(tree) if isinstance(value, ast.List | ast.Tuple) and is_literal(value)}
     for block in (x.body for x in walk(tree) if isinstance(getattr(x, "body", None), list)):
         plain = [
@@ -274,10 +285,10 @@ def is_literal(value: ast.expr) -> bool:
 @rule("apart", "{} is the same in each round of the loop over {}, and {} moves on")
 def one_stands_still(tree: ast.Module) -> Found:
     """for i in range(n): x = a[:k], y = b[i : i + k]: what belongs to y moves on, and a does not."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and unparse(x.iter).startswith("range(")):
+    for loop in (x for x in find(tree, ast.For) if unparse(x.iter).startswith("range(")):
         place = unparse(loop.target)
         lines = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
-        names = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Name)]
+        names = find(loop.body, ast.Name)
         stored = {x.id for x in names if isinstance(x.ctx, ast.Store)} | {place}
         cuts = [(line, x) for line in lines for x in slices(line.value)]
         kept = " ".join(unparse(x) for x in walk(loop) if called(x) == "append")
@@ -296,7 +307,7 @@ def one_stands_still(tree: ast.Module) -> Found:
 
 def slices(value: ast.expr) -> list[tuple[str, ast.Slice, int]]:
     """(table, slice, line) of all rows that are taken of names, one after the other."""
-    several = [x for x in walk(value) if isinstance(x, ast.Subscript) and isinstance(x.value, ast.Name)]
+    several = [x for x in find(value, ast.Subscript) if isinstance(x.value, ast.Name)]
     return [(unparse(x.value), x.slice, x.lineno) for x in several if isinstance(x.slice, ast.Slice)]
 
 
@@ -312,13 +323,13 @@ def turned_alone(tree: ast.Module) -> Found:
     """for x, y in DataLoader(...): x = x.flip(0), and y as it is."""
     if "DataLoader(" not in unparse(tree):
         return
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
-        batch = [x.id for x in walk(loop.target) if isinstance(x, ast.Name)]
-        for line in (x for each in loop.body for x in walk(each) if isinstance(x, ast.Assign) and unparse(x.targets[0]) in batch):
+    for loop in trainings(tree):
+        batch = [x.id for x in find(loop.target, ast.Name)]
+        for line in (x for x in find(loop.body, ast.Assign) if unparse(x.targets[0]) in batch):
             name, text = unparse(line.targets[0]), unparse(line.value)
             turned = any(re.fullmatch(each.format(name), text) for each in TURNS)
             mates = [x for x in batch if x != name]
-            others = {unparse(x.targets[0]) for x in walk(loop) if isinstance(x, ast.Assign)}
+            others = {unparse(x.targets[0]) for x in find(loop, ast.Assign)}
             if turned and mates and not others & {*mates} and not TEXTS.search(name):
                 yield apart_from(line.lineno, name, mates[-1])
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import called
+from badak.inspect.doctor.syntax import called, find, named_in
 from badak.inspect.doctor.told import Found, rule
 
 TP, FP, FN, TN = 2, 3, 5, 11
@@ -61,15 +61,13 @@ ALLOWED = (
 @rule("read", "{} = {} is {}, and not {}")
 def counts(tree: ast.Module) -> Found:
     """precision = tp / (tp + fn): a metric under the name of another."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+    for scope in find(tree, ast.FunctionDef | ast.Module):
         if re.search(r"len\([^()]* & ", unparse(scope)):  # sets of what was found, not rows
             continue
         known: dict[str, Any] = {}
-        inside = {id(y) for x in walk(scope) if isinstance(x, ast.FunctionDef) and x is not scope for y in walk(x)}
-        lines: list[Any] = [x for x in walk(scope) if isinstance(x, ast.Assign | ast.AugAssign) and id(x) not in inside]
-        lines += [
-            x for x in walk(scope) if isinstance(x, ast.Return) and id(x) not in inside and isinstance(scope, ast.FunctionDef)
-        ]
+        inside = {id(y) for x in find(scope, ast.FunctionDef) if x is not scope for y in walk(x)}
+        lines: list[Any] = [x for x in find(scope, ast.Assign | ast.AugAssign) if id(x) not in inside]
+        lines += [x for x in find(scope, ast.Return) if id(x) not in inside and isinstance(scope, ast.FunctionDef)]
         for line in sorted(lines, key=lambda x: x.lineno):
             for name, value in named(line, getattr(scope, "name", "")):
                 number = worth(value, known)
@@ -107,7 +105,7 @@ def says_right(value: ast.expr, scope: ast.AST) -> bool:
     whole = not any(isinstance(x, ast.Subscript) for side in sides for x in walk(side))  # of all rows
     if len(sides) != 2 or not whole:
         return False
-    numbers = {unparse(x.target) for x in walk(scope) if isinstance(x, ast.For) and called(x.iter) == "range"}  # of classes
+    numbers = {unparse(x.target) for x in find(scope, ast.For) if called(x.iter) == "range"}  # of classes
     return all(any(isinstance(x, ast.Name) for x in walk(side)) and unparse(side) not in numbers for side in sides)
 
 
@@ -145,10 +143,10 @@ def named(line: Any, function: str) -> list[tuple[str, ast.expr]]:
 
 def worth(value: ast.expr, known: dict[str, Any]) -> Any:
     """What an expression gives of the rows above; None where it is more than counting."""
-    names = {x.id for x in walk(value) if isinstance(x, ast.Name)}
+    names = named_in(value)
     if not names or not all(isinstance(x, ALLOWED) for x in walk(value)) or len(walk(value)) > 60:
         return None
-    calls = [x for x in walk(value) if isinstance(x, ast.Call)]
+    calls = find(value, ast.Call)
     itself = any(isinstance(x, ast.Compare) and unparse(x.left) == unparse(x.comparators[0]) for x in walk(value))
     if itself or any(called(x) not in PLAIN for x in calls):  # what is compared with itself is told by another rule
         return None

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, is_binary, read_in, values_of
 from badak.inspect.doctor.told import Found, rule
 
 
 def stored(block: list[ast.stmt]) -> set[str]:
     """The names and attributes that a block gives something new."""
-    every = [x for line in block for x in walk(line) if isinstance(x, ast.Name | ast.Attribute)]
+    every = find(block, ast.Name | ast.Attribute)
     return {unparse(x) for x in every if isinstance(x.ctx, ast.Store)}
 
 
@@ -20,11 +20,11 @@ def stored(block: list[ast.stmt]) -> set[str]:
 def never_patient(tree: ast.Module) -> Found:
     """bad += 1 where nothing got better, and where something did, bad stays: a few bad epochs in all end the training."""
     begun: dict[str, int] = {}
-    for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
+    for line in find(tree, ast.Assign):
         for name in stored([line]):
             begun[name] = begun.get(name, 0) + 1
-    limits = [unparse(x.test) for x in walk(tree) if isinstance(x, ast.If) and isinstance(x.test, ast.Compare)]
-    for node in (x for x in walk(tree) if isinstance(x, ast.If) and x.orelse and isinstance(x.test, ast.Compare)):
+    limits = [unparse(x.test) for x in find(tree, ast.If) if isinstance(x.test, ast.Compare)]
+    for node in (x for x in find(tree, ast.If) if x.orelse and isinstance(x.test, ast.Compare)):
         for better, worse in ((node.body, node.orelse), (node.orelse, node.body)):
             best = next((each for each in stored(better) if "best" in each.lower() and each in unparse(node.test)), "")
             counts = [unparse(x.target) for x in worse if isinstance(x, ast.AugAssign) and unparse(x.value) == "1"]
@@ -44,12 +44,10 @@ BATCHES = re.compile(r"len\([\w.\[\]'\"]*(loader|_dl|iterator)(\[\W?\w+\W?\])?\)
 @rule("read")
 def means_of_batches(tree: ast.Module) -> Found:
     """total += loss.item(), the mean of a batch, and total / len(loader.dataset); or the other way round."""
-    given: dict[str, list[ast.expr]] = {}
-    for _, name, value in assigned(tree):
-        given.setdefault(name, []).append(value)
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+    given = values_of(tree)
+    for scope in find(tree, ast.FunctionDef | ast.For):
         kinds: dict[str, set[str]] = {}
-        for node in (x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
+        for node in (x for x in find(scope, ast.AugAssign) if isinstance(x.op, ast.Add)):
             kinds.setdefault(unparse(node.target), set()).add(kind_of(node.value, given))
         ones, by_rows = rounds(scope, "1"), rounds(scope, MANY)
         for over, below, line in divisions(scope):
@@ -82,10 +80,10 @@ MANY = r"len\(\w+\)|\w+\.(size\(0\)|shape\[0\]|size\(\)\[0\]|numel\(\))"
 
 def rounds(scope: ast.AST, by: str) -> dict[str, set[str]]:
     """Of each name that grows by 1 alone, in a loop, or by how many rows there are: what else grows in each of its rounds."""
-    grown = [x for x in walk(scope) if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)]
+    grown = [x for x in find(scope, ast.AugAssign) if isinstance(x.op, ast.Add)]
     ones = {unparse(x.target) for x in grown} - {unparse(x.target) for x in grown if not re.fullmatch(by, unparse(x.value))}
     found: dict[str, set[str]] = {}
-    for loop in (x for x in walk(scope) if isinstance(x, ast.For)):
+    for loop in find(scope, ast.For):
         own = {unparse(x.target) for x in loop.body if isinstance(x, ast.AugAssign)}
         for name in own & ones:
             found.setdefault(name, set()).update(own - ones)
@@ -97,13 +95,13 @@ def divisions(scope: ast.AST) -> Iterator[tuple[str, str, int]]:
     for node in walk(scope):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
             yield unparse(node.target), unparse(node.value), node.lineno
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        elif is_binary(node, ast.Div):
             yield unparse(node.left), unparse(node.right), node.lineno
 
 
 def kind_of(value: ast.expr, given: dict[str, list[ast.expr]]) -> str:
     """ "mean" of the loss of a batch, as it is; "sum" where it is multiplied by how many rows there are; else ""."""
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+    if is_binary(value, ast.Mult):
         sides = [value.left, value.right]
         many = [x for x in sides if re.search(r"^len\(\w+\)$|\.size\(0\)$|\.shape\[0\]$|\.size\(\)\[0\]$", unparse(x))]
         rest = [x for x in sides if x not in many]
@@ -135,10 +133,10 @@ ALONG = re.compile(r"(^torch\.max\(.+, |\.max\()(dim=|axis=)?-?1\)$")
 @rule("read", "{} is the largest number, and is compared as if it were its place, the class")
 def largest_for_its_place(tree: ast.Module) -> Found:
     """predicted, _ = torch.max(outputs, 1), and predicted == labels."""
-    compared = {unparse(x.left): x.lineno for x in walk(tree) if isinstance(x, ast.Compare) and isinstance(x.ops[0], ast.Eq)}
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "eq" and isinstance(x.func, ast.Attribute)]
-    compared |= {unparse(x.func.value): x.lineno for x in calls}  # type: ignore[attr-defined]
-    read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    compared = {unparse(x.left): x.lineno for x in find(tree, ast.Compare) if isinstance(x.ops[0], ast.Eq)}
+    calls = [x for x in calls_of(tree, "eq") if isinstance(x.func, ast.Attribute)]
+    compared |= {unparse(x.func.value): x.lineno for x in calls}
+    read = read_in(tree)
     for _, name, value in assigned(tree):  # .max(1)[0], .max(1).values
         first = (
             isinstance(value, ast.Subscript)
@@ -149,8 +147,8 @@ def largest_for_its_place(tree: ast.Module) -> Found:
         of = unparse(value.value) if first else ""  # type: ignore[attr-defined]
         if ALONG.search(of) and any(x == name or x.startswith(f"{name}[") for x in compared):
             yield value, f"{of}[1]", name
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
-        names = [unparse(x) for x in node.targets[0].elts]  # type: ignore[attr-defined]
+    for node in (x for x in find(tree, ast.Assign) if isinstance(x.targets[0], ast.Tuple)):
+        names = [unparse(x) for x in node.targets[0].elts]
         along = ALONG.search(unparse(node.value))
         if along and len(names) == 2 and names[0] in compared and names[1] not in read:
             yield node, f"{names[1]}, {names[0]} = {unparse(node.value)}", names[0]

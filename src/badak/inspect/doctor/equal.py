@@ -8,7 +8,8 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import DRAWN
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import TRAIN, assigned, called, changed, names_in, number, stored_by
+from badak.inspect.doctor.syntax import assigned, binaries, called, changed, find, is_binary, names_in, number, stored_by, values_of
+from badak.inspect.doctor.tables import TRAIN
 from badak.inspect.doctor.told import OTHER, Found, Told, rule
 
 COMPARES = re.compile(
@@ -26,13 +27,11 @@ def ranks(call: ast.Call, tree: ast.Module) -> bool:
 @rule("twice", "{} compares {} with itself")
 def with_itself(tree: ast.Module) -> Found:
     """abs(v - v), criterion(out, out), zip(pred, pred), (y == y).mean(), (a > 0) & (a > 0)."""
-    several: dict[str, list[ast.expr]] = {}
-    for _, name, value in assigned(tree):
-        several.setdefault(name, []).append(value)
+    several = values_of(tree)
     given = {name: values[0] for name, values in several.items() if len(values) == 1 and isinstance(values[0], ast.Compare)}
     for node in walk(tree):
         sides: list[ast.expr] = []
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.BitAnd | ast.BitOr):
+        if is_binary(node, ast.Sub | ast.BitAnd | ast.BitOr):
             sides = [node.left, node.right]
         elif isinstance(node, ast.BoolOp):
             sides = node.values[:2]
@@ -75,7 +74,7 @@ def counted_alike(tree: ast.Module) -> Found:
             )
             if target is None or not isinstance(target, ast.Name | ast.Subscript):
                 continue
-            name, value = unparse(target), unparse(line.value)  # type: ignore[union-attr]
+            name, value = unparse(target), unparse(line.value)
             titled = (
                 isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
             )
@@ -86,7 +85,7 @@ def counted_alike(tree: ast.Module) -> Found:
                 and isinstance(line, ast.Assign)
                 and names_in(line.value)
                 and any(isinstance(x, ast.BinOp) for x in walk(line.value))
-            ):  # type: ignore[union-attr]
+            ):
                 continue
             holder = unparse(target.value) if isinstance(target, ast.Subscript) else ""
             other = known.setdefault((holder, value), name)
@@ -103,15 +102,15 @@ RIGHT = re.compile(r"(^|_)(correct|right|hits?|tp|true_pos\w*)\b", re.IGNORECASE
 @rule("read", "{} counts what is guessed, and no label is read")
 def without_the_labels(tree: ast.Module) -> Found:
     """hits[c] += (pred == c).sum(), what is guessed, not what is right; (pred == y).sum() of all places, by the number of rows."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and unparse(x.iter).startswith("range(")):
-        grows = [x for line in loop.body for x in walk(line) if isinstance(x, ast.AugAssign) and RIGHT.search(unparse(x.target))]
+    for loop in (x for x in find(tree, ast.For) if unparse(x.iter).startswith("range(")):
+        grows = [x for x in find(loop.body, ast.AugAssign) if RIGHT.search(unparse(x.target))]
         for each in grows:
-            compares = [x for x in walk(each.value) if isinstance(x, ast.Compare)]
+            compares = find(each.value, ast.Compare)
             if len(compares) == 1 and not re.search(r"[&*\[]", unparse(each.value)):
                 sides = {unparse(compares[0].left), unparse(compares[0].comparators[0])}
                 if unparse(loop.target) in sides and all(re.fullmatch(r"\w+", x) for x in sides):
                     yield each, "((pred == c) & (y == c)).sum()", unparse(each)
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.Module)):
+    for scope in find(tree, ast.FunctionDef | ast.Module):
         yield from masked_by_all(scope)
         yield from places_by_texts(scope)
 
@@ -120,8 +119,8 @@ def without_the_labels(tree: ast.Module) -> Found:
 def places_by_texts(scope: ast.AST) -> Found:
     """pred = logits.argmax(2), right += (pred == y).sum(), n += len(y)."""
     placed = {name for _, name, value in assigned(scope) if re.search(r"argmax\((dim=|axis=)?2\)$", unparse(value))}
-    grown = {unparse(x.target): unparse(x.value) for x in walk(scope) if isinstance(x, ast.AugAssign)}
-    for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+    grown = {unparse(x.target): unparse(x.value) for x in find(scope, ast.AugAssign)}
+    for node in binaries(scope, ast.Div):
         right, count = grown.get(unparse(node.left), ""), grown.get(unparse(node.right), "")
         found = re.fullmatch(r"\((\w+) == [^()]+\)\.sum\(\)(\.item\(\))?", right)
         if found and found[1] in placed and re.search(r"^len\(|\.size\(0\)$|\.shape\[0\]$", count):
@@ -136,8 +135,8 @@ def places_by_texts(scope: ast.AST) -> Found:
 @rule("read", "{} counts the places of {} alone, and is divided by all")
 def masked_by_all(scope: ast.AST) -> Found:
     """right += (pred[mask] == y[mask]).sum(), and n += y.numel()."""
-    grown = {unparse(x.target): x.value for x in walk(scope) if isinstance(x, ast.AugAssign)}
-    for node in (x for x in walk(scope) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+    grown = {unparse(x.target): x.value for x in find(scope, ast.AugAssign)}
+    for node in binaries(scope, ast.Div):
         right, count = grown.get(unparse(node.left)), grown.get(unparse(node.right))
         if right is None or count is None:
             continue
@@ -152,21 +151,21 @@ RESULT = re.compile(r"(^|_)(precision|recall|tp|fp|fn|tn|acc|f1|sensitivity|spec
 @rule()
 def asked_alike(tree: ast.Module) -> Found:
     """precision, recall = n / a, n / a; and a test that asks a model twice for the same."""
-    for line in (x for x in walk(tree) if isinstance(x, ast.Assign)):
+    for line in find(tree, ast.Assign):
         names: dict[str, str] = {}
         for target, of in stored_by(line) if len(stored_by(line)) > 1 else ():
             own, text = unparse(target), unparse(of)
             first = names.setdefault(text, own)
             if first != own and names_in(of) and RESULT.search(own):
                 yield Told("read", line.lineno, tr("{} is what {} is: {}", own, first, text), OTHER)
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.With)):
+    for scope in find(tree, ast.FunctionDef | ast.With):
         text = unparse(scope)
         if not re.search(r"no_grad|inference_mode", text[:200]) or re.search(
             r"\.(backward|train)\(\)|dropout|monte|mc_", text.replace(".train()", "", 1)
         ):
             continue
         known: dict[str, tuple[str, int]] = {}
-        checks = [names_in(x) for x in walk(tree) if isinstance(x, ast.Assert)]  # that both are equal
+        checks = [names_in(x) for x in find(tree, ast.Assert)]  # that both are equal
         for line in (x for x in scope.body if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call) and x.value.args):
             name, value, read = unparse(line.targets[0]), unparse(line.value), names_in(line.value)
             other, since = known.setdefault(value, (name, line.lineno))
@@ -187,31 +186,22 @@ def asked_alike(tree: ast.Module) -> Found:
 def least_alike_first(tree: ast.Module) -> Found:
     """(queries @ answers.T).argsort(dim=1)[:, :k]: the smallest products come first."""
     given = {name: value for _, name, value in assigned(tree)}
-    firsts = {
-        unparse(x.value)
-        for x in walk(tree)
-        if isinstance(x, ast.Subscript) and re.search(r"^\(?:, :\w+\)?$|^:, :\w+$", unparse(x.slice))
-    }
+    firsts = {unparse(x.value) for x in find(tree, ast.Subscript) if re.search(r"^\(?:, :\w+\)?$|^:, :\w+$", unparse(x.slice))}
     for _, name, value in assigned(tree):
         for node in (
             x
-            for x in walk(value)
-            if isinstance(x, ast.Call)
-            and (called(x) in ("argsort", "sort") or called(x) == "topk" and "largest=False" in unparse(x))
+            for x in find(value, ast.Call)
+            if (called(x) in ("argsort", "sort") or called(x) == "topk" and "largest=False" in unparse(x))
             and isinstance(x.func, ast.Attribute)
         ):
-            of, text = node.func.value, unparse(node)  # type: ignore[attr-defined]
+            of, text = node.func.value, unparse(node)
             of = node.args[0] if unparse(of) in ("torch", "np", "numpy") and node.args else given.get(unparse(of), of)
-            product = (
-                isinstance(of, ast.BinOp) and isinstance(of.op, ast.MatMult) or called(of) in ("matmul", "mm", "cosine_similarity")
-            )
+            product = is_binary(of, ast.MatMult) or called(of) in ("matmul", "mm", "cosine_similarity")
             turned = "descending" in text or "[::-1]" in unparse(value) or "flip" in unparse(value)
             used = name in firsts or any(
-                unparse(x).startswith(f"{name}[:, :") or unparse(x).startswith(f"{name}[:")
-                for x in walk(tree)
-                if isinstance(x, ast.Subscript)
+                unparse(x).startswith(f"{name}[:, :") or unparse(x).startswith(f"{name}[:") for x in find(tree, ast.Subscript)
             )
-            taken = any(name in names_in(x.slice) for x in walk(tree) if isinstance(x, ast.Subscript)) or used
+            taken = any(name in names_in(x.slice) for x in find(tree, ast.Subscript)) or used
             if product and not turned and taken:
                 yield node, "argsort(descending=True)", text[:60]
 
@@ -266,8 +256,8 @@ LEARNS = re.compile(
 @rule("prepared", "{} is made again, of {}: the test is prepared otherwise than what was learnt from")
 def made_again(tree: ast.Module) -> Found:
     """Vocab(train_texts), and Vocab(test_texts): the same word has another number in the test."""
-    own = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.ClassDef)}
-    calls = [(called(x), data_of(x.args[0]), x) for x in walk(tree) if isinstance(x, ast.Call) and x.args and called(x) in own]
+    own = {x.name: x for x in find(tree, ast.FunctionDef | ast.ClassDef)}
+    calls = [(called(x), data_of(x.args[0]), x) for x in find(tree, ast.Call) if x.args and called(x) in own]
     several = [each for each in calls if FITS.search(each[0]) and not NETS.search(each[0]) and LEARNS.search(unparse(own[each[0]]))]
     for name, data, node in several:
         before = [of for other, of, x in several if other == name and TRAIN.search(of) and not is_held(of)]
@@ -294,7 +284,7 @@ LOOKS_UP = re.compile(r"vocab|stoi|to_?i(d|x|dx|ndex)?s?$|2i(d|x|dx|ndex)?s?$|wo
 @rule("setting", "{} has each word once, in any order: the text is lost")
 def order_lost(tree: ast.Module) -> Found:
     """[vocab[w] for w in set(words)]: each word once, in any order."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.ListComp) and len(x.generators) == 1):
+    for node in (x for x in find(tree, ast.ListComp) if len(x.generators) == 1):
         over, target, taken = node.generators[0].iter, unparse(node.generators[0].target), looked_up(node.elt)
         found = re.fullmatch(r"set\((.+)\)", unparse(over))
         if found and taken and taken[1] == target and LOOKS_UP.search(taken[0]) and taken[0] not in found[1]:
@@ -321,9 +311,7 @@ def logits_by_half(tree: ast.Module) -> Found:
         r"sigmoid|softmax|exp\(|expit", text, re.IGNORECASE
     ):
         return
-    for node in (
-        x for x in walk(tree) if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Gt | ast.GtE)
-    ):
+    for node in (x for x in find(tree, ast.Compare) if len(x.ops) == 1 and isinstance(x.ops[0], ast.Gt | ast.GtE)):
         if number(tree, node.comparators[0]) == 0.5 and SCORED.search(unparse(node.left)):
             yield node, tr("torch.sigmoid(logits) > 0.5, or logits > 0"), unparse(node)
 

@@ -5,7 +5,7 @@ import re
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, names_in
 from badak.inspect.doctor.told import Found, rule
 
 FOLDS = re.compile(r"fold|kf\b|\bcv\b", re.IGNORECASE)
@@ -15,22 +15,22 @@ BEGINS = re.compile(r"reset_|\.apply\(|init")
 @rule("chosen", "{} is made once, before the loop over folds, and learns in each: what a fold holds back it has learnt from")
 def one_for_all(tree: ast.Module) -> Found:
     """A model that is made before the loop over folds, and learns in each: what a fold holds back, the fold before has taught."""
-    functions = {node.name: unparse(node) for node in walk(tree) if isinstance(node, ast.FunctionDef)}
-    kinds = {node.name for node in walk(tree) if isinstance(node, ast.ClassDef)} | {"Sequential"}
+    functions = {node.name: unparse(node) for node in find(tree, ast.FunctionDef)}
+    kinds = {node.name for node in find(tree, ast.ClassDef)} | {"Sequential"}
     given = assigned(tree)
     models = {name: line for line, name, value in given if called(value) in kinds}
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
-        picked = {unparse(x) for line in loop.body for x in walk(line) if isinstance(x, ast.Subscript)}
+    for loop in find(tree, ast.For):
+        picked = {unparse(x) for x in find(loop.body, ast.Subscript)}
         picked = {each for each in picked if each.endswith(f"[{unparse(loop.target)}]")}  # folds[i]
         head = " ".join([unparse(loop.target), unparse(loop.iter), *sorted(picked)])
         if not FOLDS.search(head):
             continue
         inside = {name for line in loop.body for _, name, _ in assigned(ast.Module([line], []))}
-        around = [x for x in walk(tree) if isinstance(x, ast.For) and x is not loop and any(y is loop for y in walk(x))]
+        around = [x for x in find(tree, ast.For) if x is not loop and any(y is loop for y in walk(x))]
         inside |= {name for x in around for _, name, _ in assigned(x)}
         if begins_again(loop, inside):
             continue
-        calls = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call)]
+        calls = find(loop.body, ast.Call)
         text = " ".join(map(unparse, loop.body))
         trains = ".backward(" in text or any(".backward(" in functions.get(called(x), "") for x in calls)
         learn = {
@@ -56,7 +56,7 @@ def own_optimizers(given: list[tuple[int, str, ast.expr]]) -> set[str]:
 @rule("chosen", "{} is drawn again for each fold: a row is held back by several folds, or by none")
 def drawn_in_each(tree: ast.Module) -> Found:
     """fold_of = permutation(n) % k in the loop over folds: a row is held back by several of them, or by none."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and FOLDS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
+    for loop in (x for x in find(tree, ast.For) if FOLDS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
         number = unparse(loop.target)
         for line in loop.body:
             for _, name, value in assigned(ast.Module([line], [])):
@@ -69,13 +69,11 @@ def drawn_in_each(tree: ast.Module) -> Found:
 @rule("read", "{} is the sum of what several models give, and is compared with 0.5 as if it were their mean")
 def added_up(tree: ast.Module) -> Found:
     """p += predict(model, x) of each fold, and p > 0.5: a sum of several probabilities."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and MEMBERS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
+    for loop in (x for x in find(tree, ast.For) if MEMBERS.search(f"{unparse(x.target)} {unparse(x.iter)}")):
         for line in (x for x in loop.body if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)):
             name = unparse(line.target)
             again = re.compile(rf"\b{re.escape(name)}( /=? |\.div|\.mean\()")
-            read = [
-                x for x in walk(tree) if isinstance(x, ast.Compare) and unparse(x).startswith((f"{name} > 0.5", f"{name} >= 0.5"))
-            ]
+            read = [x for x in find(tree, ast.Compare) if unparse(x).startswith((f"{name} > 0.5", f"{name} >= 0.5"))]
             if read and "/" not in unparse(line.value) and not again.search(unparse(tree)) and isinstance(line.value, ast.Call):
                 yield read[0], f"{name} / k > 0.5", name
 
@@ -85,8 +83,8 @@ MEMBERS = re.compile(r"fold|\bkf\b|\bcv\b|models|seeds?\b|ensemble", re.IGNORECA
 
 def begins_again(loop: ast.For, inside: set[str]) -> bool:
     """Whether a round gives the weights that it begins with again: those that were kept in this round are not."""
-    loads = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and called(x) == "load_state_dict" and x.args]
-    copies = [x for line in loop.body for x in walk(line) if called(x) == "deepcopy" and "state_dict" not in unparse(x)]
+    loads = [x for x in calls_of(loop.body, "load_state_dict") if x.args]
+    copies = [x for x in walk(loop.body) if called(x) == "deepcopy" and "state_dict" not in unparse(x)]
     again = [x for x in loads if not names_in(x.args[0]) & inside]
     return bool(again or copies or BEGINS.search(" ".join(map(unparse, loop.body))))
 
@@ -105,7 +103,7 @@ def flat_in_two_orders(tree: ast.Module) -> Found:
             stacked.add(name)
     plain: dict[str, int] = {}
     turned: dict[str, int] = {}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call)):
+    for node in find(tree, ast.Call):
         flat = re.search(r"\.(flatten\((0, 1)?|(reshape|view)\(-1\b[^()]*)\)$", unparse(node))
         if not flat or not isinstance(node.func, ast.Attribute):
             continue

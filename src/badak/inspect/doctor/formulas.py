@@ -9,7 +9,7 @@ from badak.inspect.doctor import noise, shares
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.syntax import assigned, binaries, called, find, holder_of, is_binary, values_of
 from badak.inspect.doctor.told import Found, Told, rule
 
 MEAN = re.compile(r"(^|[._])(mean|means|mu|avg|average)\d?$|^(mean|mu)_\w+$", re.IGNORECASE)
@@ -33,9 +33,7 @@ def formulas(tree: ast.Module) -> Iterator[Told]:
 @rule("formula")
 def in_one_line(tree: ast.Module) -> Found:
     """What is wrong with a formula by itself."""
-    given: dict[str, list[ast.expr]] = {}
-    for _, name, value in assigned(tree):
-        given.setdefault(name, []).append(value)
+    given = values_of(tree)
     for node in walk(tree):
         for each in LINES if isinstance(node, ast.expr) else ():
             if said := each(node, given):
@@ -50,10 +48,10 @@ def text_of(node: ast.AST) -> str:
 
 def turned_scale(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """(x - std) / mean, and x * mean + std."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(node.left, ast.BinOp):
+    if is_binary(node, ast.Div) and isinstance(node.left, ast.BinOp):
         less, by = node.left.right, node.right
         inside = isinstance(node.left.op, ast.Sub)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.left, ast.BinOp):
+    elif is_binary(node, ast.Add) and isinstance(node.left, ast.BinOp):
         less, by = node.right, node.left.right
         inside = isinstance(node.left.op, ast.Mult)
     else:
@@ -69,8 +67,8 @@ def wide(node: ast.expr, given: dict) -> tuple[str, str] | None:
         return None
     for a, b in ((node.left, node.right), (node.right, node.left)):
         several = [a, *given.get(unparse(a), [])] if isinstance(a, ast.Name) else [a]
-        product = any(isinstance(x, ast.BinOp) and isinstance(x.op, ast.MatMult) or called(x) in ("matmul", "bmm") for x in several)
-        root = called(b) == "sqrt" or isinstance(b, ast.BinOp) and isinstance(b.op, ast.Pow) and unparse(b.right) == "0.5"
+        product = any(is_binary(x, ast.MatMult) or called(x) in ("matmul", "bmm") for x in several)
+        root = called(b) == "sqrt" or is_binary(b, ast.Pow) and unparse(b.right) == "0.5"
         if product and (root or COLD.search(text_of(b))):
             return tr("products are multiplied by {}, by which they should be divided", unparse(b)), f"... / {unparse(b)}"
     return None
@@ -89,7 +87,7 @@ def warm(node: ast.expr, given: dict) -> tuple[str, str] | None:
         else next(iter(node.args), None)
     )
     several = [of, *given.get(unparse(of), [])] if isinstance(of, ast.Name) else [of]
-    for each in (x for x in several if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+    for each in (x for x in several if is_binary(x, ast.Mult)):
         by = next((x for x in (each.left, each.right) if COLD.search(text_of(x))), None)
         values = [x.value for x in given.get(unparse(by), []) if isinstance(x, ast.Constant)] if by is not None else []
         large = any(isinstance(x, int | float) and x > 1 for x in values) or any(
@@ -129,14 +127,14 @@ def against(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """relu(d_neg - d_pos + margin) of distances, relu(pos - neg + margin) of similarities, logsigmoid(neg - pos)."""
     if not isinstance(node, ast.Call) or called(node) not in ("relu", "clamp", "logsigmoid", "softplus"):
         return None
-    held = node.func.value if isinstance(node.func, ast.Attribute) else None
+    held = holder_of(node)
     of = held if isinstance(held, ast.BinOp) else next(iter(node.args), None)
     if not isinstance(of, ast.BinOp):
         return None
     kinds: dict[int, list[str]] = {1: [], -1: []}
     texts = []
     for sign, each in terms(of):
-        names = [text_of(x) for x in walk(each) if isinstance(x, ast.Name | ast.Attribute)]
+        names = [text_of(x) for x in find(each, ast.Name | ast.Attribute)]
         kinds[sign] += [kind for name in names for kind, rule in (("good", GOOD), ("bad", BAD)) if rule.search(name)]
         texts += [unparse(each), *(unparse(value) for name in names for value in given.get(name, []))]
     if {*kinds[1]} | {*kinds[-1]} != {"good", "bad"} or len({*kinds[1]}) != 1 or len({*kinds[-1]}) != 1:
@@ -172,7 +170,7 @@ def pinball(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """min(q * e, (q - 1) * e): the smaller of both errors of a quantile."""
     if called(node) not in ("min", "minimum") or not isinstance(node, ast.Call) or len(node.args) != 2:
         return None
-    parts = [x for x in node.args if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)]
+    parts = [x for x in node.args if is_binary(x, ast.Mult)]
     less = [
         x
         for x in parts
@@ -235,7 +233,7 @@ def named_wrongly(tree: ast.Module) -> Found:
                     tr("{} is given {}", name, inner),
                 )
         if func == "exp" and re.fullmatch(r"(std|sigma|stddev|\w+_std)", name) and isinstance(value, ast.Call):
-            of = value.args[0] if value.args else value.func.value if isinstance(value.func, ast.Attribute) else None
+            of = value.args[0] if value.args else holder_of(value)
             if of is not None and LOG_VAR.search(unparse(of)):
                 yield (
                     line,
@@ -279,7 +277,7 @@ def branches(tree: ast.Module) -> Iterator[tuple[ast.If | ast.IfExp, list[ast.st
         for i, line in enumerate(block if isinstance(block, list) else ())
         if isinstance(line, ast.If) and isinstance(ends_with(line.body), ast.Return)
     }
-    yield from ((node, behind.get(id(node), [])) for node in walk(tree) if isinstance(node, ast.If | ast.IfExp))
+    yield from ((node, behind.get(id(node), [])) for node in find(tree, ast.If | ast.IfExp))
 
 
 def ends_with(block: list[ast.stmt]) -> ast.stmt:
@@ -293,14 +291,14 @@ OVERLAP = re.compile(r"(^|_)(focal_?)?(dice|iou|jaccard|tversky)_?loss|loss_?(di
 @rule("formula", "{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small")
 def made_large(tree: ast.Module) -> Found:
     """dice_loss() that gives the share of what overlaps, 1 where all is right: the loss makes it small."""
-    kinds = [x for x in walk(tree) if isinstance(x, ast.ClassDef) and OVERLAP.search(x.name)]
+    kinds = [x for x in find(tree, ast.ClassDef) if OVERLAP.search(x.name)]
     own = {y: x.name for x in kinds for y in x.body if isinstance(y, ast.FunctionDef) and y.name == "forward"}
-    own |= {x: x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and OVERLAP.search(x.name)}
+    own |= {x: x.name for x in find(tree, ast.FunctionDef) if OVERLAP.search(x.name)}
     for function, name in own.items():
-        ends = [x for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
+        ends = [x for x in find(function, ast.Return) if x.value is not None]
         text = unparse(function)
         if ends and "/" in text and not re.search(r"\b1(\.0?)? ?- |-\w|- ?\(|= -|return -|log\(|rsub|\bneg", text):
-            yield ends[-1].lineno, f"return 1 - {unparse(ends[-1].value)}", name  # type: ignore[arg-type]
+            yield ends[-1].lineno, f"return 1 - {unparse(ends[-1].value)}", name
 
 
 @rule("formula", "{} is what the model holds for the least likely, or the worst")
@@ -329,9 +327,9 @@ ZEROS = re.compile(r"== 0(\.0)?\)?|(^|[._])(n_?neg|num_neg\w*|negatives?|neg_cou
 def weighed_round(tree: ast.Module) -> Found:
     """pos_weight = ones / zeros, which makes what is rare count for less."""
     values = [(line, value) for line, name, value in assigned(tree) if name.endswith("pos_weight")]
-    values += [(x.value.lineno, x.value) for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "pos_weight"]
+    values += [(x.value.lineno, x.value) for x in find(tree, ast.keyword) if x.arg == "pos_weight"]
     for line, value in values:
-        for node in (x for x in walk(value) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)):
+        for node in binaries(value, ast.Div):
             a, b = unparse(node.left), unparse(node.right)
             if ONES.search(a) and ZEROS.search(b) and not ZEROS.search(a) and not ONES.search(b):
                 yield line, f"{b} / {a}", unparse(node)

@@ -6,7 +6,8 @@ import re
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SPLITS, TRAIN, assigned, called, changed, datasets, names_in
+from badak.inspect.doctor.syntax import assigned, called, changed, find, names_in
+from badak.inspect.doctor.tables import SPLITS, TRAIN, datasets
 from badak.inspect.doctor.told import Found, rule
 
 UNSEEN = tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part")
@@ -17,10 +18,10 @@ def last_is_learnt(tree: ast.Module) -> Found:
     """train = [(u, s) for u, h in histories for s in h], where test = [(u, h[-1]) for u, h in histories]."""
     comps = [(line, name, value) for line, name, value in assigned(tree) if isinstance(value, ast.ListComp)]
     for _, name, value in (x for x in comps if is_held(x[1])):
-        last = [unparse(x.value) for x in walk(value.elt) if isinstance(x, ast.Subscript) and unparse(x.slice) == "-1"]  # type: ignore[attr-defined]
+        last = [unparse(x.value) for x in find(value.elt, ast.Subscript) if unparse(x.slice) == "-1"]
         for line, other, whole in (x for x in comps if TRAIN.search(x[1])):
-            loops = whole.generators  # type: ignore[attr-defined]
-            if len(loops) > 1 and unparse(loops[0].iter) == unparse(value.generators[0].iter) and unparse(loops[1].iter) in last:  # type: ignore[attr-defined]
+            loops = whole.generators
+            if len(loops) > 1 and unparse(loops[0].iter) == unparse(value.generators[0].iter) and unparse(loops[1].iter) in last:
                 yield line, f"for ... in {last[0]}[:-1]", other, last[0], name
 
 
@@ -32,7 +33,7 @@ def limit_of_the_test(tree: ast.Module) -> Found:
     """threshold = max(grid, key=lambda t: f1(test_scores, test_labels, t))."""
     for line, name, value in assigned(tree):
         text = unparse(value)
-        asks = {x.id for x in walk(value) if isinstance(x, ast.Name) and is_held(x.id)}
+        asks = {x.id for x in find(value, ast.Name) if is_held(x.id)}
         if LIMIT.search(name) and re.search(r"max\(|argmax|key=", text) and asks and all("test" in x.lower() for x in asks):
             yield line, tr("choose by what the validation gives"), name, min(asks)
 
@@ -40,7 +41,7 @@ def limit_of_the_test(tree: ast.Module) -> Found:
 @rule("chosen", "what is called {!r} is asked of {}")
 def loader_of_the_training(tree: ast.Module) -> Found:
     """{"train": DataLoader(sets["train"]), "val": DataLoader(sets["train"])}."""
-    for table in (x for x in walk(tree) if isinstance(x, ast.Dict)):
+    for table in find(tree, ast.Dict):
         for key, value in zip(table.keys, table.values):
             name = str(key.value) if isinstance(key, ast.Constant) else ""
             data = unparse(value.args[0]) if isinstance(value, ast.Call) and value.args else ""
@@ -79,9 +80,9 @@ def best_of_the_test(tree: ast.Module) -> Found:
 @rule("prepared", "{} is given {} here, and {} before: the places of one are not those of the other")
 def in_another_order(tree: ast.Module) -> Found:
     """Flowers(["rose", "lily", "iris"]) for the training, and the same list in another order for the test."""
-    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef) and "Dataset" in " ".join(map(unparse, x.bases))}
+    kinds = {x.name for x in find(tree, ast.ClassDef) if "Dataset" in " ".join(map(unparse, x.bases))}
     several: dict[tuple[str, int], list[tuple[int, list[str]]]] = {}
-    for call in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in kinds):
+    for call in (x for x in find(tree, ast.Call) if called(x) in kinds):
         for i, x in enumerate([*call.args, *(x.value for x in call.keywords)]):
             if isinstance(x, ast.List | ast.Tuple) and len(x.elts) > 2 and all(isinstance(y, ast.Constant) for y in x.elts):
                 several.setdefault((called(call), i), []).append((call.lineno, [unparse(y) for y in x.elts]))
@@ -95,16 +96,16 @@ def in_another_order(tree: ast.Module) -> Found:
 @rule("chosen", "the loop over {} takes {} each time: what is tested is what was learnt")
 def one_phase(tree: ast.Module) -> Found:
     """for phase in ["train", "val"]: for x, y in loaders["train"]: the same data in both."""
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
-        over = [unparse(x) for x in loop.iter.elts] if isinstance(loop.iter, ast.List | ast.Tuple) else []  # type: ignore[attr-defined]
+    for loop in (x for x in find(tree, ast.For) if isinstance(x.target, ast.Name)):
+        over = [unparse(x) for x in loop.iter.elts] if isinstance(loop.iter, ast.List | ast.Tuple) else []
         if not (any(map(says_test, over)) and any(map(TRAIN.search, over))):
             continue
-        for inner in (x for line in loop.body for x in walk(line) if isinstance(x, ast.For)):
+        for inner in find(loop.body, ast.For):
             taken = inner.iter
             if isinstance(taken, ast.Call) and called(taken) in ("enumerate", "tqdm", "iter") and taken.args:
                 taken = taken.args[0]
             if isinstance(taken, ast.Subscript) and unparse(taken.slice) in over:
-                yield inner, f"{unparse(taken.value)}[{loop.target.id}]", unparse(loop.iter), unparse(taken)  # type: ignore[attr-defined]
+                yield inner, f"{unparse(taken.value)}[{loop.target.id}]", unparse(loop.iter), unparse(taken)
 
 
 BY_CHANCE = re.compile(r"rand|perm|shuffle|sample|choice|next\(")
@@ -120,7 +121,7 @@ def same_part(tree: ast.Module) -> Found:
     """train_data, val_data = data[:n], data[:n], or parts that overlap; also in a dict, under "train" and "val"."""
     given = assigned(tree)
     numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
-    dicts = [x for x in walk(tree) if isinstance(x, ast.Dict)]
+    dicts = find(tree, ast.Dict)
     inside = [[(x.lineno, str(k.value), v) for k, v in zip(x.keys, x.values) if isinstance(k, ast.Constant)] for x in dicts]
     own = datasets(tree)
     for several in (given, *inside):
@@ -191,11 +192,11 @@ SCORES = re.compile(r"loss|acc|score|mse|mae|rmse|err|f1|auc|r2|bleu|ppl|perplex
 @rule("chosen", "what is called {!r} is asked of {}")
 def asked_of_the_training(tree: ast.Module) -> Found:
     """test_acc = evaluate(model, train_loader), and print(f"test accuracy {evaluate(model, train_loader)}")."""
-    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward(" not in unparse(x)}
+    functions = {x.name for x in find(tree, ast.FunctionDef) if ".backward(" not in unparse(x)}
     said: list[tuple[str, ast.expr]] = [
         (name, value) for _, name, value in assigned(tree) if SCORES.search(name) or says_test(name)
     ]
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and unparse(x.func) == "print"):
+    for node in (x for x in find(tree, ast.Call) if unparse(x.func) == "print"):
         words = ""
         for part in (y for x in node.args for y in (x.values if isinstance(x, ast.JoinedStr) else [x])):
             if isinstance(part, ast.Constant):
@@ -204,7 +205,7 @@ def asked_of_the_training(tree: ast.Module) -> Found:
                 value = part.value if isinstance(part, ast.FormattedValue) else part
                 said.append((words, value))
     for name, value in said:
-        calls = [x for x in walk(value) if isinstance(x, ast.Call) and called(x) in functions]
+        calls = [x for x in find(value, ast.Call) if called(x) in functions]
         for call in calls[:1] if is_held(name) else ():
             given = [unparse(x) for x in call.args]
             if any(map(DATA.search, given)) and not any(map(says_test, given)):
@@ -227,11 +228,11 @@ def never_asked(tree: ast.Module) -> Found:
         if is_held(name) and not SCORES.search(name)
         and (isinstance(value, ast.Subscript) or re.search(r"(Loader|Dataset)$", called(value)) or called(value) in SPLITS)
     }  # fmt: skip
-    names = [x for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Load)]
+    names = [x for x in find(tree, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Load)]
     inside = {id(x) for name, (_, value) in kept.items() for x in walk(value)}
     read = {unparse(x) for x in names if id(x) not in inside}
     others = {name for _, name, _ in given if is_held(name) and not SCORES.search(name) and name not in kept} | {
-        x.arg for x in walk(tree) if isinstance(x, ast.arg) and is_held(x.arg)
+        x.arg for x in find(tree, ast.arg) if is_held(x.arg)
     }
     scores = [name for _, name, _ in given if is_held(name) and SCORES.search(name)]
     text = unparse(tree)
@@ -261,9 +262,9 @@ def zero_by_default(kind: ast.ClassDef, name: str) -> bool:
 @rule("prepared", "{} is made with {}: what it is tested with is changed by chance")
 def by_chance(tree: ast.Module) -> Found:
     """val_set = Cells(48, augment=True), of a class of the program's own, which is made without it elsewhere, or by default."""
-    kinds = {x.name: x for x in walk(tree) if isinstance(x, ast.ClassDef)}
+    kinds = {x.name: x for x in find(tree, ast.ClassDef)}
     for line, name, value in assigned(tree):
-        for call in (x for x in walk(value) if isinstance(x, ast.Call) and called(x) in kinds):
+        for call in (x for x in find(value, ast.Call) if called(x) in kinds):
             on = next((x.arg for x in call.keywords if x.arg and AUGMENTS.match(x.arg) and unparse(x.value) == "True"), "")
             own = unparse(kinds[called(call)]) if on else ""
             more = [
@@ -278,8 +279,8 @@ def by_chance(tree: ast.Module) -> Found:
 @rule("chosen", "what is called {!r} is asked of {}")
 def in_one_block(tree: ast.Module) -> Found:
     """with torch.no_grad(): x = prepared(train_x); val_loss = criterion(model(x), y): no data for tests is read in it."""
-    for block in (x for x in walk(tree) if isinstance(x, ast.With) and "no_grad" in unparse(x.items[0])):
-        names = [x for line in block.body for x in walk(line) if isinstance(x, ast.Name)]
+    for block in (x for x in find(tree, ast.With) if "no_grad" in unparse(x.items[0])):
+        names = find(block.body, ast.Name)
         scores = [x.id for x in names if isinstance(x.ctx, ast.Store) and is_held(x.id) and SCORES.search(x.id)]
         read = [x for x in names if isinstance(x.ctx, ast.Load)]
         learnt = [x for x in read if DATA.search(x.id)]

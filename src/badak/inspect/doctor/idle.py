@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import shown, unparse, walk
+from badak.inspect.doctor.syntax import find, is_binary, named_in, read_in, stored_in, trainings
 from badak.inspect.doctor.told import OTHER, Found, Told, rule
 from badak.inspect.doctor.unread import READ_IT, TERM, made_zero, never_read
 from badak.optim import lr_scheduler
@@ -23,15 +24,15 @@ def idle(tree: ast.Module) -> Iterator[Told]:
     """All of them."""
     for each in (compared_only, rates, never_moved, twice, never_moves_on, lost_terms):
         yield from each(tree)
-    methods = [[x for x in kind.body if isinstance(x, ast.FunctionDef)] for kind in walk(tree) if isinstance(kind, ast.ClassDef)]
+    methods = [[x for x in kind.body if isinstance(x, ast.FunctionDef)] for kind in find(tree, ast.ClassDef)]
     models = {id(x) for own in methods if any(each.name == "forward" for each in own) for x in own}
-    for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
+    for function in find(tree, ast.FunctionDef):
         if function.name == "forward" or id(function) in models:
             yield from never_read(function)
             yield from made_zero(function)
     for each in (given_for_nothing, last_of_a_list, given_for_its_shape, one_of_two_draws, one_of_two_labels):
         yield from each(tree)
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+    for loop in find(tree, ast.For):
         yield from ends_at_once(loop)
         yield from not_of_the_batch(loop)
 
@@ -75,8 +76,8 @@ def never_moved(tree: ast.Module) -> Found:
 @rule("same", "the loop over {} never reads {}: each round is given the same rows")
 def never_moves_on(tree: ast.Module) -> Found:
     """for i in range(0, n, size): the same rows each time, for i is never read; also within enumerate() and tqdm()."""
-    given = {unparse(x.targets[0]): x.value for x in walk(tree) if isinstance(x, ast.Assign)}
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+    given = {unparse(x.targets[0]): x.value for x in find(tree, ast.Assign)}
+    for loop in find(tree, ast.For):
         over, target = given.get(unparse(loop.iter), loop.iter), loop.target
         while isinstance(over, ast.Call) and unparse(over.func).rpartition(".")[2] in ("tqdm", "trange", "enumerate") and over.args:
             if unparse(over.func) == "enumerate" and isinstance(target, ast.Tuple):
@@ -89,7 +90,7 @@ def never_moves_on(tree: ast.Module) -> Found:
             or not isinstance(target, ast.Name)
         ):
             continue
-        body = [node for line in loop.body for node in walk(line)]
+        body = walk(loop.body)
         picks = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) for node in body)
         picks |= any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
         if (
@@ -102,7 +103,7 @@ def never_moves_on(tree: ast.Module) -> Found:
 
 def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
     """What is added up, with the sign of each."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+    if is_binary(node, ast.Add | ast.Sub):
         return [*terms(node.left, sign), *terms(node.right, sign if isinstance(node.op, ast.Add) else -sign)]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return terms(node.operand, -sign)
@@ -112,9 +113,9 @@ def terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
 @rule("twice", "{} stands twice in one line, and adds nothing the second time")
 def twice(tree: ast.Module) -> Found:
     """The same term twice in a sum, or the same column twice in a table, where another one was meant."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp | ast.Call)):
+    for node in find(tree, ast.BinOp | ast.Call):
         several: list[str] = []
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        if is_binary(node, ast.Add):
             several = [unparse(each) for sign, each in terms(node) if sign > 0 and isinstance(each, ast.Call) and each.args]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in JOINS and node.args:
             parts = node.args[0].elts if isinstance(node.args[0], ast.Tuple | ast.List) else []
@@ -152,7 +153,7 @@ def not_of_the_batch(loop: ast.For) -> Found:
     first = target.elts[0] if isinstance(target, ast.Tuple) else target
     if isinstance(loop.iter, ast.Call) and unparse(loop.iter.func).endswith("range"):  # a number, and no batch
         return
-    body = [node for line in loop.body for node in walk(line)]
+    body = walk(loop.body)
     trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
     thrown = isinstance(first, ast.Name) and first.id == "_" and re.search(r"loader|_dl$", unparse(loop.iter), re.IGNORECASE)
     if thrown and trains and "next(" not in unparse(loop) and isinstance(loop.target, ast.Name):
@@ -184,10 +185,10 @@ def stem(name: str) -> str:
 @rule("unlearnt", "{} is computed in each step, and nobody reads it: nothing learns from it")
 def lost_terms(tree: ast.Module) -> Found:
     """dice = dice_loss(...) in a loop that trains, which nothing reads."""
-    read = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For | ast.While) and ".backward(" in unparse(x)):
-        for line in (x for x in walk(loop) if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call)):
-            target, func = line.targets[0], unparse(line.value.func).rpartition(".")[2]  # type: ignore[attr-defined]
+    read = read_in(tree)
+    for loop in (x for x in find(tree, ast.For | ast.While) if ".backward(" in unparse(x)):
+        for line in (x for x in find(loop, ast.Assign) if isinstance(x.value, ast.Call)):
+            target, func = line.targets[0], unparse(line.value.func).rpartition(".")[2]
             if isinstance(target, ast.Name) and target.id not in read and TERM.search(func) and not target.id.startswith("_"):
                 yield line, tr("add it to the loss that backward() is called of"), target.id
 
@@ -195,27 +196,24 @@ def lost_terms(tree: ast.Module) -> Found:
 @rule("unread", "{} is given {} and never reads it")
 def given_for_nothing(tree: ast.Module) -> Found:
     """forward(self, x, adjacency), which never reads adjacency, where no other forward does, but to hand it on."""
-    every = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
+    every = find(tree, ast.FunctionDef)
     forwards = [x for x in every if x.name == "forward" or GIVES_LOSS.search(x.name) or GIVES_LOSS.search(last_line(x))]
-    functions = {id(x.func) for x in walk(tree) if isinstance(x, ast.Call)}
-    handed = {x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in functions}
+    functions = {id(x.func) for x in find(tree, ast.Call)}
+    handed = {x.id for x in find(tree, ast.Name) if isinstance(x.ctx, ast.Load) and id(x) not in functions}
     for function in forwards:
         if function.name in handed or isinstance(function.body[-1], ast.Raise):  # who calls it says what it is given
             continue
         own = function.args.args[:1] if function.args.args and function.args.args[0].arg in ("self", "cls") else []
         args, several = function.args.args[len(own) :], len(function.args.defaults)
-        sizes = {id(x.value) for x in walk(function) if isinstance(x, ast.Attribute) and x.attr in ("size", "shape")}
-        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name) and id(x) not in sizes}
+        sizes = {id(x.value) for x in find(function, ast.Attribute) if x.attr in ("size", "shape")}
+        read = {x.id for x in find(function.body, ast.Name) if id(x) not in sizes}
         plain = "_step" not in function.name  # of a library that calls it, which gives more than is asked for
         for arg in args[1 : len(args) - several] if read and plain else ():
             others = [x for x in forwards if x is not function and any(each.arg == arg.arg for each in x.args.args)]
-            used = any(
-                arg.arg in {x.id for line in f.body for x in walk(line) if isinstance(x, ast.Name)} and not called_with(f, arg.arg)
-                for f in others
-            )
+            used = any(arg.arg in named_in(f.body) and not called_with(f, arg.arg) for f in others)
             data = function.name == "forward" or DATA.search(arg.arg)
             alike = [x for x in others if [y.arg for y in x.args.args] == [y.arg for y in function.args.args]]
-            if any(not any(isinstance(y, ast.Name) and y.id == arg.arg for line in x.body for y in walk(line)) for x in alike):
+            if any(not any(isinstance(y, ast.Name) and y.id == arg.arg for y in walk(x.body)) for x in alike):
                 continue  # all of a kind are called alike
             if arg.arg not in read and not arg.arg.startswith("_") and not used and data:
                 yield function, tr("read it, or leave it out"), function.name, arg.arg
@@ -224,11 +222,11 @@ def given_for_nothing(tree: ast.Module) -> Found:
 @rule("unlearnt", "{} is all that is read of them: nothing learns from the others")
 def last_of_a_list(tree: ast.Module) -> Found:
     """losses.append(...) in a loop, and losses[-1] is all that is read of them."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
-        names = [x for x in walk(function) if isinstance(x, ast.Name)]
-        taken = {id(x.value): x for x in walk(function) if isinstance(x, ast.Subscript) and unparse(x.slice) in ("-1", "0")}
-        for loop in (x for x in walk(function) if isinstance(x, ast.For)):
-            calls = [unparse(x.func) for x in walk(loop) if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute)]
+    for function in find(tree, ast.FunctionDef):
+        names = find(function, ast.Name)
+        taken = {id(x.value): x for x in find(function, ast.Subscript) if unparse(x.slice) in ("-1", "0")}
+        for loop in find(function, ast.For):
+            calls = [unparse(x.func) for x in find(loop, ast.Call) if isinstance(x.func, ast.Attribute)]
             for name in (x.removesuffix(".append") for x in calls if x.endswith(".append") and TERM.search(x)):
                 later = [x for x in names if x.id == name and x.lineno > (loop.end_lineno or 0)]
                 if later and all(id(x) in taken for x in later):
@@ -249,19 +247,17 @@ def last_line(function: ast.FunctionDef) -> str:
 @rule()
 def one_of_two_labels(tree: ast.Module) -> Found:
     """x, y_a, y_b, lam = mixup(x, y), and the loss reads y_a alone."""
-    own = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
-        read = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-        batch = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-        for line in (x for y in loop.body for x in walk(y) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
+    own = {x.name for x in find(tree, ast.FunctionDef)}
+    for loop in trainings(tree):
+        read = read_in(loop)
+        batch = stored_in(loop)
+        for line in (x for x in find(loop.body, ast.Assign) if isinstance(x.targets[0], ast.Tuple)):
             called_by = line.value.func if isinstance(line.value, ast.Call) else None
-            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]  # type: ignore[attr-defined]
+            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
             left = next((x for x in names if x not in read and any(y in read and stem(x) == stem(y) != x for y in names)), "")
-            given = {x.id for x in walk(line.value) if isinstance(x, ast.Name)}
+            given = named_in(line.value)
             if left and given & batch and called_by is not None and unparse(called_by).rpartition(".")[2] in own:
-                mixes = next(
-                    x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == unparse(called_by).rpartition(".")[2]
-                )
+                mixes = next(x for x in find(tree, ast.FunctionDef) if x.name == unparse(called_by).rpartition(".")[2])
                 mixed = re.search(r"randperm|permutation", unparse(mixes))
                 yield Told(
                     "apart" if mixed else "unread", line.lineno, tr("{} is computed, and nobody reads it", left),
@@ -272,10 +268,10 @@ def one_of_two_labels(tree: ast.Module) -> Found:
 @rule("unread", "{} is drawn, and nobody reads it")
 def one_of_two_draws(tree: ast.Module) -> Found:
     """top, left = randint(0, 5, (2,)).tolist(), and nobody reads left."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
-        read = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-        for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
-            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]  # type: ignore[attr-defined]
+    for function in find(tree, ast.FunctionDef):
+        read = read_in(function)
+        for line in (x for x in find(function, ast.Assign) if isinstance(x.targets[0], ast.Tuple)):
+            names = [x.id for x in line.targets[0].elts if isinstance(x, ast.Name)]
             left = [name for name in names if name not in read and not name.startswith("_")]
             drawn = re.search(r"\b(randint|integers|uniform|rand|random|randrange)\(", unparse(line.value))
             if drawn and left and set(names) & read:
@@ -285,8 +281,8 @@ def one_of_two_draws(tree: ast.Module) -> Found:
 @rule("unread", "all that is read of {} is its shape: what it holds is lost")
 def given_for_its_shape(tree: ast.Module) -> Found:
     """def augment(x): return 0.1 * torch.randn_like(x): all that is read of x is its shape."""
-    calls = {unparse(x.func).rpartition(".")[2] for x in walk(tree) if isinstance(x, ast.Call)}
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name in calls):
+    calls = {unparse(x.func).rpartition(".")[2] for x in find(tree, ast.Call)}
+    for function in (x for x in find(tree, ast.FunctionDef) if x.name in calls):
         end = function.body[-1]
         drawn = re.search(r"randn?_like\((\w+)\)", unparse(end)) if isinstance(end, ast.Return) else None
         name = drawn[1] if drawn else ""
@@ -298,8 +294,6 @@ def given_for_its_shape(tree: ast.Module) -> Found:
 
 def called_with(function: ast.FunctionDef, name: str) -> bool:
     """Whether a function hands what it was given under a name on to others, and does nothing else with it."""
-    reads = [x for x in walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
-    handed = [
-        x for call in walk(function) if isinstance(call, ast.Call) for x in call.args if isinstance(x, ast.Name) and x.id == name
-    ]
+    reads = [x for x in find(function, ast.Name) if x.id == name and isinstance(x.ctx, ast.Load)]
+    handed = [x for call in find(function, ast.Call) for x in call.args if isinstance(x, ast.Name) and x.id == name]
     return bool(handed) and len(handed) == len(reads)

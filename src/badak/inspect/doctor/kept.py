@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from badak.inspect.doctor.returns import ENDS, REWARDS, discounted
-from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, pairs
+from badak.inspect.doctor.source import unparse
+from badak.inspect.doctor.syntax import assigned, calls_of, find, ids_below, pairs, read_in
 from badak.inspect.doctor.told import Found, Told, rule
 
 
@@ -20,12 +20,12 @@ def kept(tree: ast.Module) -> Iterator[Told]:
 @rule("returns", "{} is {} of what was kept, and the loss never reads it")
 def kept_for_nothing(tree: ast.Module) -> Found:
     """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")]
+    calls = calls_of(tree, "push", "append", "add", "store", "remember")
     kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
+    for function in (x for x in find(tree, ast.FunctionDef) if ".backward()" in unparse(x)):
         elsewhere = read_elsewhere(tree, function)
-        for line in (x for x in walk(function) if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple)):
-            names = [unparse(x) for x in line.targets[0].elts]  # type: ignore[attr-defined]
+        for line in (x for x in find(function, ast.Assign) if isinstance(x.targets[0], ast.Tuple)):
+            names = [unparse(x) for x in line.targets[0].elts]
             like = next(([unparse(x) for x in each] for each in kept if len(each) == len(names) > 3), [])
             for name, what in zip(names, like):
                 asked = ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)
@@ -39,9 +39,9 @@ OF_BATCH = re.compile(r"(^|\W)(batch|transitions?|samples?|mini_?batch)\.\w+|zip
 @rule("returns", "{} is taken of what was kept, and {}() never reads it")
 def unread_of_a_batch(tree: ast.Module) -> Found:
     """done_batch = torch.cat(batch.done), and next_states of zip(*batch), which the function that learns never reads."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".backward()" in unparse(x)):
+    for function in (x for x in find(tree, ast.FunctionDef) if ".backward()" in unparse(x)):
         text = unparse(function)
-        if "gather(" not in text and not any(discounted(x) for x in walk(function) if isinstance(x, ast.BinOp)):
+        if "gather(" not in text and not any(discounted(x) for x in find(function, ast.BinOp)):
             continue
         reads = names_read(function) | read_elsewhere(tree, function)
         for line, name, value in assigned(function):
@@ -51,19 +51,19 @@ def unread_of_a_batch(tree: ast.Module) -> Found:
 
 def read_elsewhere(tree: ast.Module, function: ast.FunctionDef) -> set[str]:
     """The names that another function is given, too, and reads: what they are worth was made of them before."""
-    others = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x is not function]
-    tuples = [(x, line.targets[0]) for x in others for line in walk(x) if isinstance(line, ast.Assign)]
+    others = [x for x in find(tree, ast.FunctionDef) if x is not function]
+    tuples = [(x, line.targets[0]) for x in others for line in find(x, ast.Assign)]
     return {unparse(y) for x, given in tuples if isinstance(given, ast.Tuple) for y in given.elts if unparse(y) in names_read(x)}
 
 
 def names_read(function: ast.FunctionDef) -> set[str]:
-    return {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    return read_in(function)
 
 
 def used(function: ast.FunctionDef, name: str) -> bool:
     """Whether a name is read by more than the lines that give it something new."""
-    own = [x for x in walk(function) if isinstance(x, ast.Assign) and name in [n for n, _ in pairs(x.targets, x.value)]]
+    own = [x for x in find(function, ast.Assign) if name in [n for n, _ in pairs(x.targets, x.value)]]
     plain = [value for x in own for n, value in pairs(x.targets, x.value) if n == name]
-    reads = [x for x in walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
-    inside = {id(x) for value in plain for x in walk(value)}
+    reads = [x for x in find(function, ast.Name) if x.id == name and isinstance(x.ctx, ast.Load)]
+    inside = ids_below(plain)
     return any(id(x) not in inside for x in reads)

@@ -16,6 +16,7 @@ from typing import Any
 from badak import optim
 from badak.core.errors import PACKAGE, BadakError, tr
 from badak.inspect.doctor.source import LIBRARIES, named_line, sources, trees, unparse, walk
+from badak.inspect.doctor.syntax import find, ids_below, named_in
 from badak.nn import Module, Parameter
 from badak.nn.parameter import is_lazy
 
@@ -94,12 +95,10 @@ def is_read(name: str, begun: bool = True) -> bool:
     begun: also where it is only given the weights that it begins with.
     """
     several = trees()
-    lines: list[ast.AST] = [
-        x for tree in several for x in walk(tree) if isinstance(x, ast.Expr) and not begun and BEGINS.search(unparse(x))
-    ]
-    loops = [x for tree in several for x in walk(tree) if isinstance(x, ast.For) and not begun]
+    lines: list[ast.AST] = [x for tree in several for x in find(tree, ast.Expr) if not begun and BEGINS.search(unparse(x))]
+    loops = [x for tree in several for x in find(tree, ast.For) if not begun]
     lines += [x.iter for x in loops if all(BEGINS.search(unparse(y)) for y in x.body)]
-    left_out = {id(x) for line in lines for x in walk(line)}
+    left_out = ids_below(lines)
     for node in (each for tree in several for each in walk(tree) if id(each) not in left_out):
         if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):
             if name == (node.id if isinstance(node, ast.Name) else node.attr):
@@ -126,7 +125,7 @@ def never_called() -> list[tuple[str, str]]:
 
 def averages_two() -> bool:
     """Whether the program has a loop over the weights of two models by pairs, and averages them in it."""
-    loops = [node for tree in trees() for node in walk(tree) if isinstance(node, ast.For)]
+    loops = [node for tree in trees() for node in find(tree, ast.For)]
     pairs = [each for each in loops if unparse(each.iter).startswith("zip(") and unparse(each.iter).count("parameters()") == 2]
     return any(averages(node) for each in pairs for node in walk(each))
 
@@ -156,7 +155,7 @@ def averages(node: ast.AST) -> bool:
 def held_back() -> list[str]:
     """The names of loaders and sets for tests that the program makes and never reads."""
     several = trees()
-    kept = [x for tree in several for x in walk(tree) if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)]
+    kept = [x for tree in several for x in find(tree, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Store)]
     names = [node.id if isinstance(node, ast.Name) else node.attr for node in kept]
     held = [name for name in dict.fromkeys(names) if LOADER.match(name) or SET.search(name)]
     return [
@@ -166,7 +165,7 @@ def held_back() -> list[str]:
 
 def counted(several: list[ast.Module], name: str) -> bool:
     """Whether all that is read of a name is how long it is."""
-    calls = [unparse(node) for tree in several for node in walk(tree) if isinstance(node, ast.Call)]
+    calls = [unparse(node) for tree in several for node in find(tree, ast.Call)]
     return calls.count(f"len({name})") == named(several, ast.Load).count(name)
 
 
@@ -180,12 +179,12 @@ def only_prepared(several: list[ast.Module], name: str) -> bool:
 
 def named(nodes: Iterable[ast.AST], context: type) -> list[str]:
     """The names that lines read, or write."""
-    return [x.id for node in nodes for x in walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, context)]
+    return [x.id for node in nodes for x in find(node, ast.Name) if isinstance(x.ctx, context)]
 
 
 def tests_at_the_end() -> bool:
     """Whether the program asks a model without gradients behind a loop that trains one, or says so."""
-    every = [node for tree in trees() for node in walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module)]
+    every = [node for tree in trees() for node in find(tree, ast.FunctionDef | ast.ClassDef | ast.Module)]
     functions = {node.name: unparse(node) for node in every if isinstance(node, ast.FunctionDef)}
     asking = {name for name, text in functions.items() if ASKS.search(text)}
     training = {name for name, text in functions.items() if ".step(" in text}
@@ -193,8 +192,8 @@ def tests_at_the_end() -> bool:
         behind = False
         for line in node.body:
             text = unparse(line) if not isinstance(line, (ast.FunctionDef, ast.ClassDef)) else ""
-            names = {each.id for each in walk(line) if isinstance(each, ast.Name)} if text else set()
-            names |= {each.attr for each in walk(line) if isinstance(each, ast.Attribute)} if text else set()
+            names = named_in(line) if text else set()
+            names |= {each.attr for each in find(line, ast.Attribute)} if text else set()
             if behind and (ASKS.search(text) or names & (asking - training)):
                 return True
             behind |= isinstance(line, (ast.For, ast.While, ast.If)) and (".step(" in text or bool(names & training))

@@ -6,8 +6,8 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
-from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called
+from badak.inspect.doctor.source import unparse
+from badak.inspect.doctor.syntax import assigned, called, find, is_binary, named_in, stored_in, trainings
 from badak.inspect.doctor.told import Found, rule
 
 
@@ -26,8 +26,8 @@ def noise_from_the_begin(tree: ast.Module) -> Found:
     """for t in range(T): x = step(model(x, t), t, x), which takes noise away from the least time on."""
     if "cumprod" not in unparse(tree):
         return
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Name)):
-        t, over = loop.target.id, loop.iter  # type: ignore[attr-defined]
+    for loop in (x for x in find(tree, ast.For) if isinstance(x.target, ast.Name)):
+        t, over = loop.target.id, loop.iter
         inner = over.args[0] if isinstance(over, ast.Call) and called(over) in ("tqdm", "trange") and over.args else over
         if (
             not isinstance(inner, ast.Call)
@@ -38,7 +38,7 @@ def noise_from_the_begin(tree: ast.Module) -> Found:
         ):
             continue
         moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
-        timed = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and t in names(x) and moved & names(x)]
+        timed = [x for x in find(loop.body, ast.Call) if t in names(x) and moved & names(x)]
         asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
         listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
         if (
@@ -57,19 +57,19 @@ def one_time_for_all(tree: ast.Module) -> Found:
     """t = torch.full((n,), T - 1) in the loop that trains a diffusion: one time for all rows of all batches."""
     if not re.search(r"cumprod|add_noise|q_sample", unparse(tree)):
         return
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and ".backward(" in unparse(x)):
+    for loop in trainings(tree):
         for line in (x for x in loop.body if isinstance(x, ast.Assign)):
             name = unparse(line.targets[0])
             same = called(line.value) in ("full", "zeros", "ones", "full_like", "zeros_like", "ones_like")
             timed = re.fullmatch(r"t|ts|timesteps?|times?|steps?", name)
             fill = line.value.args[1:2] if isinstance(line.value, ast.Call) and called(line.value).startswith("full") else []
-            moving = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+            moving = stored_in(loop)
             if same and timed and not any(names(x) & moving for x in fill):
                 yield line, "torch.randint(0, T, (len(x),))", name
 
 
 def names(node: ast.AST) -> set[str]:
-    return {x.id for x in walk(node) if isinstance(x, ast.Name)}
+    return named_in(node)
 
 
 FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$")
@@ -78,16 +78,16 @@ FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$
 @rule("formula", "{} is compared with {}, and {} stands next to it")
 def asked_for_another(tree: ast.Module) -> Found:
     """mse_loss(noise_pred, batch), where noise stands next to it."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
-        own = {name for _, name, _ in assigned(scope)} | {x.arg for x in walk(scope) if isinstance(x, ast.arg)}
-        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
+    for scope in find(tree, ast.FunctionDef | ast.For):
+        own = {name for _, name, _ in assigned(scope)} | {x.arg for x in find(scope, ast.arg)}
+        for node in (x for x in find(scope, ast.Call) if len(x.args) == 2 and ASKS.search(unparse(x.func))):
             sides = [unparse(x) for x in node.args]
             found = [FORETOLD.match(x) for x in sides]
             for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
                 meant = (of_it[1] or of_it[2]) if of_it else ""
                 made = [unparse(value) for _, name, value in assigned(scope) if name == other]
                 before = any(line <= node.lineno and name == meant for line, name, _ in assigned(scope))
-                before |= any(x.arg == meant for x in walk(scope) if isinstance(x, ast.arg))
+                before |= any(x.arg == meant for x in find(scope, ast.arg))
                 asked = (
                     re.search(rf"(?<![\w.]){meant}(\.(train|eval|parameters|state_dict|to))?\(", unparse(tree)) if meant else None
                 )
@@ -104,10 +104,10 @@ def asked_for_another(tree: ast.Module) -> Found:
 @rule("formula", "{} is what the model reads, noise and all, and it is asked to give the same back")
 def asked_for_its_noise(tree: ast.Module) -> Found:
     """noisy = x + noise; mse(model(noisy), noisy): what the noise was added to is not asked for."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+    for scope in find(tree, ast.FunctionDef | ast.For):
         own = {name: value for _, name, value in assigned(scope)}
         spoiled = {name for name, value in own.items() if re.search(r"rand\w*\(|normal\(", unparse(value)) and adds(value)}
-        for node in (x for x in walk(scope) if isinstance(x, ast.Call) and len(x.args) == 2 and ASKS.search(unparse(x.func))):
+        for node in (x for x in find(scope, ast.Call) if len(x.args) == 2 and ASKS.search(unparse(x.func))):
             for answer, label in (node.args, node.args[::-1]):
                 made = own.get(unparse(answer), answer)
                 name = unparse(label)
@@ -118,8 +118,8 @@ def asked_for_its_noise(tree: ast.Module) -> Found:
 @rule("formula")
 def other_condition(tree: ast.Module) -> Found:
     """critic(made, wanted), and critic(made.detach(), labels): one picture, and what it was not asked to be."""
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
-    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
+    calls = [x for x in find(tree, ast.Call) if len(x.args) == 2 and isinstance(x.args[1], ast.Name)]
+    kinds = {x.name for x in find(tree, ast.ClassDef)}
     models = {name for _, name, value in assigned(tree) if called(value) in kinds}
     calls = [x for x in calls if unparse(x.func) in models]
     plain = {(unparse(x.func), unparse(x.args[0])): unparse(x.args[1]) for x in calls}
@@ -132,11 +132,11 @@ def other_condition(tree: ast.Module) -> Found:
                 unparse(call).replace(unparse(call.args[1]), meant),
                 tr("{} was asked to be {}, and is judged here as {}", held[1], meant, unparse(call.args[1])),
             )
-    for loop in (x for x in walk(tree) if isinstance(x, ast.For) and isinstance(x.target, ast.Tuple) and len(x.target.elts) == 2):
-        data, label = map(unparse, loop.target.elts)  # type: ignore[attr-defined]
-        read = {x.id for line in loop.body for x in walk(line) if isinstance(x, ast.Name)}
+    for loop in (x for x in find(tree, ast.For) if isinstance(x.target, ast.Tuple) and len(x.target.elts) == 2):
+        data, label = map(unparse, loop.target.elts)
+        read = named_in(loop.body)
         drawn = {name for line in loop.body for _, name, value in assigned(line) if re.search(r"randint\(", unparse(value))}
-        for call in (x for line in loop.body for x in walk(line) if isinstance(x, ast.Call) and len(x.args) == 2):
+        for call in (x for x in find(loop.body, ast.Call) if len(x.args) == 2):
             if label not in read and unparse(call.args[0]) == data and unparse(call.args[1]) in drawn:
                 if re.search(r"label|class|cond", unparse(call.args[1])) and ".backward(" in unparse(loop):
                     yield (
@@ -154,9 +154,9 @@ def other_condition(tree: ast.Module) -> Found:
 @rule("formula", "of two distributions that are compared one is divided by {}, and the other one is {}")
 def two_temperatures(tree: ast.Module) -> Found:
     """kl_div(log_softmax(a / T), softmax(b)), or softmax(b * T): the temperature of one of both."""
-    for scope in (x for x in walk(tree) if isinstance(x, ast.FunctionDef | ast.For)):
+    for scope in find(tree, ast.FunctionDef | ast.For):
         own = {name: value for _, name, value in assigned(scope)}
-        for call in (x for x in walk(scope) if isinstance(x, ast.Call) and re.search(r"kl_?div", unparse(x.func), re.IGNORECASE)):
+        for call in (x for x in find(scope, ast.Call) if re.search(r"kl_?div", unparse(x.func), re.IGNORECASE)):
             soft: list[Any] = [own.get(unparse(x), x) for x in call.args[:2]]
             if len(soft) < 2 or not all(called(x) in ("softmax", "log_softmax") for x in soft):
                 continue
@@ -167,12 +167,7 @@ def two_temperatures(tree: ast.Module) -> Found:
                 else y
                 for x, y in zip(soft, inner)
             ]
-            ways = [
-                (type(x.op).__name__, unparse(x.right))
-                if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div | ast.Mult)
-                else ("", "")
-                for x in inner
-            ]
+            ways = [(type(x.op).__name__, unparse(x.right)) if is_binary(x, ast.Div | ast.Mult) else ("", "") for x in inner]
             if ways[0][0] != ways[1][0] and "Div" in (ways[0][0], ways[1][0]):
                 cold = next(by for way, by in ways if way == "Div")
                 wrong = next(unparse(x) for x, (way, _) in zip(inner, ways) if way != "Div")
@@ -181,7 +176,7 @@ def two_temperatures(tree: ast.Module) -> Found:
 
 def adds(value: ast.expr) -> bool:
     """Whether noise is added to something with a name."""
-    every = terms(value) if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
+    every = terms(value) if is_binary(value, ast.Add) else []
     return len(every) == 2 and any(isinstance(each, ast.Name) for _, each in every)
 
 

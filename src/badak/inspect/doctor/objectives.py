@@ -8,8 +8,19 @@ from badak.core.errors import tr
 from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
-from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in, number
+from badak.inspect.doctor.source import unparse
+from badak.inspect.doctor.syntax import (
+    assigned,
+    binaries,
+    called,
+    calls_of,
+    find,
+    is_binary,
+    names_in,
+    number,
+    returns_of,
+    values_of,
+)
 from badak.inspect.doctor.told import Found, rule
 
 THE_RARER = tr("the rarer, the larger: weight = 1 / counts")
@@ -28,8 +39,8 @@ def counts_for_weights(tree: ast.Module) -> Found:
         if re.search(r"bincount\(|value_counts\(|Counter\(", text)
         and not re.search(r"/.*(bincount|counts?)\(|\*\* -|pow\(-|reciprocal", text)
     }
-    losses = [x for x in walk(tree) if isinstance(x, ast.Call) and re.search(r"cross_entropy|CrossEntropyLoss|NLLLoss", called(x))]
-    samplers = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "WeightedRandomSampler" and x.args]
+    losses = [x for x in find(tree, ast.Call) if re.search(r"cross_entropy|CrossEntropyLoss|NLLLoss", called(x))]
+    samplers = [x for x in calls_of(tree, "WeightedRandomSampler") if x.args]
     for node in samplers:
         value = given.get(unparse(node.args[0]), node.args[0])
         by_row = isinstance(value, ast.Subscript) and re.fullmatch(r"\(?(\w+)\)?(\.(float|double)\(\))?", unparse(value.value))
@@ -45,7 +56,7 @@ def counts_for_weights(tree: ast.Module) -> Found:
             while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:  # torch.tensor(...)
                 value = value.args[0]
             share = value
-            while isinstance(share, ast.BinOp) and isinstance(share.op, ast.Div | ast.Mult) and names_in(share.left):
+            while is_binary(share, ast.Div | ast.Mult) and names_in(share.left):
                 share = share.left
             if text_of(share) in counts and not re.search(r"-1", unparse(value)):
                 yield (
@@ -63,7 +74,7 @@ NEGATIVES = re.compile(r"neg|\(1 - ")
 def ones_by_zeros(tree: ast.Module) -> Found:
     """BCEWithLogitsLoss(pos_weight=torch.tensor(n_pos / (n - n_pos)))."""
     given = {name: value for _, name, value in assigned(tree)}
-    for weight in (x.value for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "pos_weight"):
+    for weight in (x.value for x in find(tree, ast.keyword) if x.arg == "pos_weight"):
         value: ast.expr = weight
         for _ in range(3):
             value = given.get(unparse(value), value)
@@ -80,23 +91,17 @@ def ones_by_zeros(tree: ast.Module) -> Found:
 @rule("formula", "{} is a rate, and LambdaLR multiplies the rate of the optimizer by it")
 def rate_for_a_factor(tree: ast.Module) -> Found:
     """LambdaLR(optimizer, lambda step: lr * ...): what it gives is multiplied by the rate already."""
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for node in (
-        x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "LambdaLR" and len(x.args) + len(x.keywords) > 1
-    ):
+    functions = {x.name: x for x in find(tree, ast.FunctionDef)}
+    for node in (x for x in calls_of(tree, "LambdaLR") if len(x.args) + len(x.keywords) > 1):
         moved, given = [*node.args, *(x.value for x in node.keywords)][:2]
         if rates_of_their_own(unparse(moved), tree):
             continue
         bodies: list[ast.expr] = [given.body] if isinstance(given, ast.Lambda) else []
-        inner = [called(x) for x in walk(given) if isinstance(x, ast.Call)] + [unparse(given).rpartition(".")[2]]
+        inner = [called(x) for x in find(given, ast.Call)] + [unparse(given).rpartition(".")[2]]
         for name in (each for each in inner if each in functions):
-            bodies += [x.value for x in walk(functions[name]) if isinstance(x, ast.Return) and x.value is not None]
+            bodies += returns_of(functions[name])
         for body in bodies:
-            rates = {
-                unparse(x.value)
-                for x in walk(tree)
-                if isinstance(x, ast.keyword) and x.arg == "lr" and isinstance(x.value, ast.Constant)
-            }
+            rates = {unparse(x.value) for x in find(tree, ast.keyword) if x.arg == "lr" and isinstance(x.value, ast.Constant)}
             if (
                 any(RATE.search(unparse(each)) or unparse(each) in rates - {"1.0", "1"} for each in factors(body))
                 and len(factors(body)) > 1
@@ -115,9 +120,9 @@ def rates_of_their_own(optimizer: str, tree: ast.Module) -> bool:
 @rule("formula", "of {} one is a mean over all numbers and the other one their sum: the one counts for nothing")
 def mean_and_sum(tree: ast.Module) -> Found:
     """A reconstruction that is summed, and a divergence that is a mean of all numbers, added as they are; or the other way."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+    for function in find(tree, ast.FunctionDef):
         given = {name: value for _, name, value in assigned(function)}
-        for end in (x for x in walk(function) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Add)):
+        for end in binaries(function, ast.Add):
             parts = [unweighted(x, tree) for x in (end.left, end.right)]
             parts = [given.get(unparse(x), x) for x in parts]
             kinds = {reduced(x) for x in parts}
@@ -127,7 +132,7 @@ def mean_and_sum(tree: ast.Module) -> Found:
 
 def unweighted(term: ast.expr, tree: ast.Module) -> ast.expr:
     """What a term of a loss is multiplied by 1."""
-    if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult):
+    if is_binary(term, ast.Mult):
         for weight, rest in ((term.left, term.right), (term.right, term.left)):
             if number(tree, weight) == 1:
                 return rest
@@ -137,7 +142,7 @@ def unweighted(term: ast.expr, tree: ast.Module) -> ast.expr:
 def reduced(value: ast.expr) -> tuple[str, str]:
     """("kl" or "other", "mean" or "sum") of a term of a loss; empty where that is not to be seen."""
     text = unparse(value)
-    if len([x for x in walk(value) if isinstance(x, ast.expr) and LOG_VAR.search(unparse(x))]) and "exp(" in text:
+    if len([x for x in find(value, ast.expr) if LOG_VAR.search(unparse(x))]) and "exp(" in text:
         if re.search(r"(dim|axis)=|(sum|mean)\(-?\d+[,)]", text):
             return "", ""
         ways = set(re.findall(r"(?<=\.)(sum|mean)\(", text))
@@ -153,10 +158,8 @@ def reduced(value: ast.expr) -> tuple[str, str]:
 @rule("formula", "{} brings near what belongs apart: the positive and the negative stand in each other's place")
 def one_sided(tree: ast.Module) -> Found:
     """logsigmoid(negative_score), or logsigmoid(-positive_score), whose sum is made large."""
-    given: dict[str, list[ast.expr]] = {}
-    for _, name, value in assigned(tree):
-        given.setdefault(name, []).append(value)
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "logsigmoid"):
+    given = values_of(tree)
+    for node in calls_of(tree, "logsigmoid"):
         of = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else node
         minus = isinstance(of, ast.UnaryOp) and isinstance(of.op, ast.USub)
         of = of.operand if isinstance(of, ast.UnaryOp) else of
@@ -173,9 +176,9 @@ TURNED = re.compile(r"-\s*\(?loss\b|loss = -|loss \*= -1|-\w*loss\(|-1(\.0)? \* 
 @rule("certain", "{} is the logarithm of a probability, and is made smaller")
 def made_unlikely(tree: ast.Module) -> Found:
     """loss = (logsigmoid(a) + logsigmoid(-b)).mean(), without the minus."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+    for function in find(tree, ast.FunctionDef):
         given = {name: value for _, name, value in assigned(function)}
-        values = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None and is_loss(function, tree)]
+        values = [x.value for x in find(function, ast.Return) if x.value is not None and is_loss(function, tree)]
         values += [given["loss"]] if "loss" in given and not TURNED.search(unparse(tree)) else []
         for value in values:
             inner, end = value, ""
@@ -195,11 +198,11 @@ LOSS_CALL = re.compile(r"(F|nn\.functional)\.\w*(entropy|loss)")
 def turned_loss(tree: ast.Module) -> Found:
     """return -((1 - p) ** gamma * ce).mean(), where ce is a loss already."""
     losses = {name for _, name, value in assigned(tree) if re.search(r"(^|\.)\w+Loss$", unparse(getattr(value, "func", value)))}
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and is_loss(x, tree)):
+    for function in (x for x in find(tree, ast.FunctionDef) if is_loss(x, tree)):
         given = {name: value for _, name, value in assigned(function)}
         calls = {name: value for name, value in given.items() if isinstance(value, ast.Call)}
         own = {name for name, value in calls.items() if unparse(value.func) in losses or LOSS_CALL.match(unparse(value))}
-        for end in (x for x in walk(function) if isinstance(x, ast.Return) and isinstance(x.value, ast.UnaryOp)):
+        for end in (x for x in find(function, ast.Return) if isinstance(x.value, ast.UnaryOp)):
             turned: Any = end.value
             inner = turned.operand
             while isinstance(inner, ast.Call) and called(inner) in ("mean", "sum") and isinstance(inner.func, ast.Attribute):
@@ -221,10 +224,10 @@ SHARES = re.compile(r"(^|_)(dice|iou|jaccard|tversky)(_?(coeff?|coefficient|scor
 @rule("formula", "{}() gives how much overlaps, which is 1 where all is right: as a loss it is made small")
 def overlap_added(tree: ast.Module) -> Found:
     """loss = bce + dice_coeff(...), which is 1 where all is right."""
-    functions = {x.name: unparse(x) for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef)):
+    functions = {x.name: unparse(x) for x in find(tree, ast.FunctionDef)}
+    for function in find(tree, ast.FunctionDef):
         given = {name: value for _, name, value in assigned(function)}
-        sums = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None and "loss" in function.name]
+        sums = [x.value for x in find(function, ast.Return) if x.value is not None and "loss" in function.name]
         sums += [value for name, value in given.items() if "loss" in name]
         for total in sums:
             for sign, each in terms(total) if len(terms(total)) > 1 else ():

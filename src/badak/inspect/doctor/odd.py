@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
-from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in, number
+from badak.inspect.doctor.source import unparse
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, functions_of, ids_below, names_in, number, stored_in
 from badak.inspect.doctor.told import Found, Told, rule
 
 NORM = re.compile(r"(^|\.)BatchNorm\dd$")
@@ -16,14 +16,14 @@ def odd(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     for each in (smoothed_away, no_chance, rises, same_draws, over_the_rows):
         yield from each(tree)
-    for kind in (x for x in walk(tree) if isinstance(x, ast.ClassDef)):
+    for kind in find(tree, ast.ClassDef):
         yield from shared_norm(kind)
 
 
 @rule("odd", "label_smoothing is {}: the label itself gets {:.0%}, and all classes share the rest")
 def smoothed_away(tree: ast.Module) -> Found:
     """CrossEntropyLoss(label_smoothing=0.9)."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.keyword) and x.arg == "label_smoothing"):
+    for node in (x for x in find(tree, ast.keyword) if x.arg == "label_smoothing"):
         share = number(tree, node.value) or 0.0
         if 0.5 <= share <= 1:
             yield node.value, "label_smoothing=0.1", share, 1 - share
@@ -32,7 +32,7 @@ def smoothed_away(tree: ast.Module) -> Found:
 @rule("odd", "{} multiplies the learning rate by {}: it rises without end")
 def rises(tree: ast.Module) -> Found:
     """StepLR(optimizer, 2, gamma=1.5)."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("StepLR", "MultiStepLR", "ExponentialLR")):
+    for node in calls_of(tree, "StepLR", "MultiStepLR", "ExponentialLR"):
         given = [x.value for x in node.keywords if x.arg == "gamma"] + node.args[1 if called(node) == "ExponentialLR" else 2 :][:1]
         factor = number(tree, given[0]) if given else None
         if factor is not None and factor > 1:
@@ -42,9 +42,9 @@ def rises(tree: ast.Module) -> Found:
 @rule("same", "{} stands in __getitem__: each row draws the same numbers")
 def same_draws(tree: ast.Module) -> Found:
     """def __getitem__(self, i): np.random.seed(SEED), and a draw: each row draws the same numbers, in each epoch."""
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "__getitem__"):
-        seeds = [x for x in walk(function) if isinstance(x, ast.Call) and called(x) in ("seed", "manual_seed") and x.args]
-        own = {x.id for x in walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    for function in functions_of(tree, "__getitem__"):
+        seeds = [x for x in calls_of(function, "seed", "manual_seed") if x.args]
+        own = stored_in(function)
         own |= {x.arg for x in function.args.args[1:]}
         for node in seeds:
             if not names_in(node.args[0]) & own and "self" not in names_in(node.args[0]):
@@ -54,10 +54,10 @@ def same_draws(tree: ast.Module) -> Found:
 @rule("rows", "{} makes each column of the batch 1 long, and not each row")
 def over_the_rows(tree: ast.Module) -> Found:
     """def forward(self, x): ... F.normalize(self.head(h), dim=0), of a Linear: the length of a column of the batch is 1."""
-    for kind in (x for x in walk(tree) if isinstance(x, ast.ClassDef)):
+    for kind in find(tree, ast.ClassDef):
         linear = {name for _, name, value in assigned(kind) if name.startswith("self.") and called(value) == "Linear"}
         made = {name for _, name, value in assigned(kind) if isinstance(value, ast.Call) and unparse(value.func) in linear}
-        for node in (x for x in walk(kind) if isinstance(x, ast.Call) and called(x) == "normalize" and x.args):
+        for node in (x for x in calls_of(kind, "normalize") if x.args):
             of, axis = node.args[0], [x.value for x in node.keywords if x.arg == "dim"] + node.args[2:3]
             own = isinstance(of, ast.Call) and unparse(of.func) in linear or unparse(of) in made
             if own and axis and unparse(axis[0]) == "0":
@@ -70,7 +70,7 @@ CHANCE = re.compile(r"^(random\.random\(\)|np\.random\.(rand|random)\(\)|torch\.
 @rule("odd", "{} is a number from 0 to 1: {} is always the same")
 def no_chance(tree: ast.Module) -> Found:
     """if torch.rand(1) < 1.5: always so."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.Compare) and CHANCE.match(unparse(x.left))):
+    for node in (x for x in find(tree, ast.Compare) if CHANCE.match(unparse(x.left))):
         if (number(tree, node.comparators[0]) or 0.0) > 1:
             yield node, tr("a chance from 0 to 1"), unparse(node.left), unparse(node)
 
@@ -84,10 +84,8 @@ def shared_norm(kind: ast.ClassDef) -> Found:
         if name.startswith("self.") and NORM.search(unparse(getattr(value, "func", value)))
     }
     for forward in (x for x in kind.body if isinstance(x, ast.FunctionDef) and x.name == "forward"):
-        either = {id(y) for x in walk(forward) if isinstance(x, ast.If | ast.IfExp) for y in walk(x)}
-        calls = [
-            x for x in walk(forward) if isinstance(x, ast.Call) and unparse(x.func) in norms and id(x) not in either and x.args
-        ]
+        either = ids_below(find(forward, ast.If | ast.IfExp))
+        calls = [x for x in find(forward, ast.Call) if unparse(x.func) in norms and id(x) not in either and x.args]
         for one in calls:
             others = [x for x in calls if unparse(x.func) == unparse(one.func) and x is not one]
             if any(made_by(x) and made_by(x) != made_by(one) for x in others) and made_by(one):

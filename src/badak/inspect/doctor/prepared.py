@@ -9,7 +9,8 @@ from badak.inspect.doctor.equal import LOOKS_UP, looked_up
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import BOTH_ALIKE, is_fitted
 from badak.inspect.doctor.source import own_text, unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in, picks, stored_by
+from badak.inspect.doctor.syntax import assigned, called, find, is_binary, names_in, stored_by
+from badak.inspect.doctor.tables import picks
 from badak.inspect.doctor.told import Found, rule
 
 
@@ -18,7 +19,7 @@ def prepared(tree: ast.Module) -> Found:
     """A scaler that is fitted again to the data of the test, next to one of the training's; words that are cut in two ways."""
     yield from words_cut_otherwise(tree)
     parts, given = held_parts(tree), assigned(tree)
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and len(x.args) == 1 and is_fitted(x, given)]
+    calls = [x for x in find(tree, ast.Call) if len(x.args) == 1 and is_fitted(x, given)]
     fits = [(x, unparse(x.args[0])) for x in calls]
     for _, name, value in given if len(fits) > 1 else ():
         own = [x for x in calls if any(x is y for y in walk(value))]
@@ -26,19 +27,17 @@ def prepared(tree: ast.Module) -> Found:
             fits = [(x, name if x is own[0] else data) for x, data in fits]
     for node, data in fits:
         if data in parts or says_test(data) and any(not says_test(other) for _, other in fits):
-            scaler = unparse(node.func.value)  # type: ignore[attr-defined]
+            scaler = unparse(node.func.value)
             yield node, f"{scaler}.transform({data})", scaler, data
 
 
 @rule("prepared", "{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from")
 def scaled_by_itself(tree: ast.Module) -> Found:
     """(x_test - x_test.mean(0)) / x_test.std(0)."""
-    own_tests = {
-        id(x) for function, name in parts_for_tests(tree) for x in walk(function) if isinstance(x, ast.Name) and x.id == name
-    }
+    own_tests = {id(x) for function, name in parts_for_tests(tree) for x in find(function, ast.Name) if x.id == name}
     yield from given_by_itself(tree)
     made = [value for _, _, value in assigned(tree)]  # also by a comprehension over the parts
-    for node in {id(x): x for x in (*walk(tree), *made) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)}.values():
+    for node in {id(x): x for x in (*walk(tree), *made) if is_binary(x, ast.Div)}.values():
         less = node.left
         if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
             continue
@@ -59,9 +58,9 @@ DRAWS = re.compile(r"\b(rand\w*|normal|uniform|choice|random|shuffle|permutation
 @rule("prepared", "{} changes what the model is tested with by chance: it is another one each time")
 def augmented_test(tree: ast.Module) -> Found:
     """What changes the data of the training by chance is called of the test's, too; once, not to take the mean of several."""
-    kinds = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and AUGMENTS.search(x.name) and DRAWS.search(unparse(x))]
+    kinds = [x for x in find(tree, ast.FunctionDef) if AUGMENTS.search(x.name) and DRAWS.search(unparse(x))]
     names = {each.name for each in kinds}
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in names and x.args]
+    calls = [x for x in find(tree, ast.Call) if called(x) in names and x.args]
     tests = [x for x in calls if says_test(unparse(x.args[0]))]
     own = [x for x in calls if called(x) in {called(each) for each in tests} and x not in tests]
     several = re.search(r"\btta\b|test.?time", own_text(), re.IGNORECASE)
@@ -73,8 +72,8 @@ def augmented_test(tree: ast.Module) -> Found:
 @rule("prepared", "{} is scaled by its own mean and spread: the test is scaled otherwise than what was learnt from")
 def given_by_itself(tree: ast.Module) -> Found:
     """prepared(val, val.mean(), val.std()), of a function of the program."""
-    functions = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions and len(x.args) > 2):
+    functions = {x.name for x in find(tree, ast.FunctionDef)}
+    for node in (x for x in find(tree, ast.Call) if called(x) in functions and len(x.args) > 2):
         name, others = unparse(node.args[0]), [unparse(x) for x in node.args[1:]]
         own = [re.compile(rf"^{re.escape(name)}(\[[^\]]*\])?\.{kind}\(") for kind in ("(mean|min)", "(std|max)")]
         if says_test(name) and all(any(map(x.search, others)) for x in own):
@@ -84,7 +83,7 @@ def given_by_itself(tree: ast.Module) -> Found:
 @rule("prepared", "{} numbers what is in the test by itself: a number means another thing than in the training")
 def coded_apart(tree: ast.Module) -> Found:
     """test["town"] = pd.factorize(test["town"])[0], and {w: i for i, w in enumerate(set(test))}: numbers of the test's own."""
-    loops = {y.id: x for x in walk(tree) if isinstance(x, ast.For) for y in walk(x.target) if isinstance(y, ast.Name)}
+    loops = {y.id: x for x in find(tree, ast.For) for y in find(x.target, ast.Name)}
     made: list[tuple[int, str, str]] = []
     for line, _, value in stored_anywhere(tree):
         text, coded = unparse(value), value
@@ -106,15 +105,15 @@ def coded_apart(tree: ast.Module) -> Found:
 
 def stored_anywhere(tree: ast.Module) -> list[tuple[int, str, ast.expr]]:
     """(line, name, value) of all assignments, those to a column of a table, too."""
-    every = [x for x in walk(tree) if isinstance(x, ast.Assign) and len(x.targets) == 1]
+    every = [x for x in find(tree, ast.Assign) if len(x.targets) == 1]
     return [(x.lineno, unparse(y), z) for x in every for y, z in stored_by(x)]
 
 
 def parts_for_tests(tree: ast.Module) -> list[tuple[ast.FunctionDef, str]]:
     """(function, argument) where a function is always given data for a test, next to data for the training."""
-    functions = {x.name: x for x in walk(tree) if isinstance(x, ast.FunctionDef)}
+    functions = {x.name: x for x in find(tree, ast.FunctionDef)}
     given: dict[tuple[str, str], list[str]] = {}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+    for node in (x for x in find(tree, ast.Call) if called(x) in functions):
         texts = [unparse(each) for each in node.args]
         if any("train" in each for each in texts):
             for arg, text in zip(functions[called(node)].args.args, texts):
@@ -126,7 +125,7 @@ def held_parts(tree: ast.Module) -> set[str]:
     """What a comprehension over parts, those of the test among them, picks of a table: x[i] for i in parts.values()."""
     dicts = {name for _, name, value in assigned(tree) if isinstance(value, ast.Dict) and says_test(unparse(value))}
     found = set()
-    for node in (x for x in walk(tree) if isinstance(x, ast.DictComp | ast.ListComp)):
+    for node in find(tree, ast.DictComp | ast.ListComp):
         if any(names_in(loop.iter) & dicts for loop in node.generators):
             own = {name for loop in node.generators for name in names_in(loop.target)}
             found |= {f"{base}[{index}]" for base, index in picks(node) if index in own}

@@ -9,7 +9,20 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import ONE_ORDER, ORDERS, assigned, called, names_in, stored_by
+from badak.inspect.doctor.syntax import (
+    assigned,
+    binaries,
+    called,
+    calls_of,
+    find,
+    is_binary,
+    named_in,
+    names_in,
+    read_in,
+    stored_by,
+    values_of,
+)
+from badak.inspect.doctor.tables import ONE_ORDER, ORDERS
 from badak.inspect.doctor.told import Found, Told, rule
 
 DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
@@ -23,7 +36,7 @@ REWARDS = re.compile(r"reward|\benv\.step\(", re.IGNORECASE)  # a training by re
 def returns(tree: ast.Module) -> Iterator[Told]:
     """All of it, in a program that speaks of rewards."""
     if REWARDS.search(unparse(tree)):
-        for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+        for loop in find(tree, ast.For):
             yield from forwards(tree, loop)
         for each in OF_REWARDS:
             yield from each(tree)
@@ -32,7 +45,7 @@ def returns(tree: ast.Module) -> Iterator[Told]:
 @rule("returns", "{} is filled from the last step to the first, and read from the first to the last")
 def never_turned(tree: ast.Module) -> Found:
     """for r in reversed(rewards): R = r + gamma * R; returns.append(R), and nobody turns the list round."""
-    loops = [x for x in walk(tree) if isinstance(x, ast.For) and TURNED.search(unparse(x.iter))]
+    loops = [x for x in find(tree, ast.For) if TURNED.search(unparse(x.iter))]
     heads = sum(len(TURNED.findall(unparse(x.iter))) for x in loops)
     for loop in loops if len(BACK.findall(unparse(tree))) == heads else ():
         summed = [x for x in loop.body if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name)]
@@ -60,9 +73,9 @@ def of_another_action(tree: ast.Module) -> Found:
     drawn = {unparse(x.func.value): name for _, name, x in of_draws(tree)}
     best = {name for _, name, value in assigned(tree) if called(value) == "argmax"}
     best -= {name for _, name, value in assigned(tree) if called(value) != "argmax"}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "log_prob" and len(x.args) == 1):
-        of, given = unparse(node.func.value), node.args[0]  # type: ignore[attr-defined]
-        if called(given) == "sample" and unparse(given.func.value) == of and of in drawn:  # type: ignore[attr-defined]
+    for node in (x for x in calls_of(tree, "log_prob") if len(x.args) == 1):
+        of, given = unparse(node.func.value), node.args[0]
+        if called(given) == "sample" and unparse(given.func.value) == of and of in drawn:
             yield (
                 node,
                 f"{of}.log_prob({drawn[of]})",
@@ -84,7 +97,7 @@ def of_draws(tree: ast.Module) -> list[tuple[int, str, Any]]:
 
 def factors(node: ast.expr) -> list[ast.expr]:
     """What is multiplied."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+    if is_binary(node, ast.Mult):
         return [*factors(node.left), *factors(node.right)]
     return [node]
 
@@ -129,9 +142,7 @@ def is_kept(line: ast.stmt) -> bool:
 @rule("returns", "{} is what follows and what it is compared with: both are of one state")
 def same_state(tree: ast.Module) -> Found:
     """reward + gamma * V(s) - V(s): the state that follows is the state itself."""
-    given: dict[str, list[ast.expr]] = {}
-    for _, name, value in assigned(tree):
-        given.setdefault(name, []).append(value)
+    given = values_of(tree)
 
     def meant(text: str) -> set[str]:
         values = given.get(text, [])
@@ -141,7 +152,7 @@ def same_state(tree: ast.Module) -> Found:
         return {text, *(unparse(x) for x in ([one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]))}
 
     for node in walk(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        if is_binary(node, ast.Sub):
             every = terms(node)
             less = {unparse(each) for sign, each in every if sign < 0}
             for text in (text for sign, each in every if sign > 0 for text in discounted(each)):
@@ -152,12 +163,12 @@ def same_state(tree: ast.Module) -> Found:
 @rule("returns", "{} is given {}, where episodes end, and never reads it: what comes after an end is added to what came before")
 def never_ends(tree: ast.Module) -> Found:
     """A function is given where episodes end, and never reads it."""
-    calls = {called(node) for node in walk(tree) if isinstance(node, ast.Call)}
-    for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef) and node.name in calls):
-        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name)}
+    calls = {called(node) for node in find(tree, ast.Call)}
+    for function in (node for node in find(tree, ast.FunctionDef) if node.name in calls):
+        read = named_in(function.body)
         text = unparse(function)
         for each in function.args.args:
-            sums = any(discounted(x) for node in walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
+            sums = any(discounted(x) for node in find(function, ast.BinOp) for _, x in terms(node))
             if ENDS.match(each.arg) and each.arg not in read and sums and "raise NotImplementedError" not in text:
                 yield function, "gamma * next_value * (1 - done)", function.name, each.arg
 
@@ -168,7 +179,7 @@ def certain(tree: ast.Module) -> Found:
     entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", unparse(value))}
     if ".entropy()" in unparse(tree):
         entropies |= {name for _, name, _ in assigned(tree) if re.search(r"(^|[._])entrop(y|ies)$", name)}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Assign | ast.AugAssign)):
+    for node in find(tree, ast.Assign | ast.AugAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if "loss" not in unparse(target).lower() or node.value is None:
             continue
@@ -183,7 +194,7 @@ def certain(tree: ast.Module) -> Found:
 def state_after(tree: ast.Module) -> Found:
     """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
     empty = {name for _, name, value in assigned(tree) if unparse(value) in ("[]", "list()")}
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
+    for loop in find(tree, ast.For | ast.While):
         text, after = unparse(loop), set()
         if not re.search(r"actions?\w*\.append\(", text):
             continue
@@ -202,7 +213,7 @@ def state_after(tree: ast.Module) -> Found:
 @rule("apart", "the rows of {} are put in another order, and those of {}, which belong to them, are not")
 def of_others(tree: ast.Module) -> Found:
     """log_prob * advantage[torch.randperm(n)]: an order that has no name, which nothing else is picked in."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+    for node in binaries(tree, ast.Mult):
         for each in factors(node):
             if not isinstance(each, ast.Subscript) or called(each.slice) not in ORDERS:
                 continue
@@ -214,7 +225,7 @@ def of_others(tree: ast.Module) -> Found:
 @rule("returns", "{} is kept as the state and as the one that follows it")
 def same_state_kept(tree: ast.Module) -> Found:
     """buffer.push(state, action, reward, state, done): what follows a state is the state itself."""
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in ("push", "append", "add", "store", "remember")):
+    for node in calls_of(tree, "push", "append", "add", "store", "remember"):
         given = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
         texts = [unparse(each) for each in given]
         twice = next(
@@ -233,25 +244,23 @@ def stands_still(tree: ast.Module) -> Found:
         for x, value in stored_by(line)
         if "reset(" in unparse(value)
     }
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
+    for loop in find(tree, ast.For | ast.While):
         for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"):
             if still := never_stored(loop, starts) if isinstance(line.targets[0], ast.Tuple) else "":
                 yield line, tr("give it the state that follows, at the end of the loop"), still, unparse(line.targets[0].elts[0])  # type: ignore[attr-defined]
             first = line.targets[0].elts[0] if isinstance(line.targets[0], ast.Tuple) else line.targets[0]
             name = re.sub(r"^(next|new)_|_(next|new|prime)$|_$", "", unparse(first))
-            moves = any(
-                isinstance(x.ctx, ast.Store) for each in loop.body for x in walk(each) if isinstance(x, ast.Name) and x.id == name
-            )
-            before = {x.id for each in loop.body for x in walk(each) if isinstance(x, ast.Name) and x.lineno < line.lineno}
+            moves = any(isinstance(x.ctx, ast.Store) for x in find(loop.body, ast.Name) if x.id == name)
+            before = {x.id for x in find(loop.body, ast.Name) if x.lineno < line.lineno}
             if name in before and isinstance(first, ast.Name) and first.id not in {name, *before} and not moves:
                 yield line, f"{name} = {first.id}", name, first.id
 
 
 def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
     """Of names that reset() gave something, one that a loop of steps reads and never gives anything new; "" where there is none."""
-    names = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Name)]
+    names = find(loop.body, ast.Name)
     kept = {x.id for x in names if isinstance(x.ctx, ast.Store)}
-    chosen = [x for line in loop.body for x in walk(line) if isinstance(x, ast.Assign) and re.match("act", unparse(x.targets[0]))]
+    chosen = [x for x in find(loop.body, ast.Assign) if re.match("act", unparse(x.targets[0]))]
     asked = {name for x in chosen for name in names_in(x.value)}
     return min((starts & asked) - kept, default="")
 
@@ -260,7 +269,7 @@ def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
 def ends_turned(tree: ast.Module) -> Found:
     """reward + gamma * value * done, which should be (1 - done); or where episodes end is unpacked and never read."""
     turned = re.search(r"\b0(\.0)? if \w*(done|term)\w* else 1|(float|int)\(not \w*(done|term)", unparse(tree))  # as it was kept
-    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult) and not turned):
+    for node in (x for x in binaries(tree, ast.Mult) if not turned):
         inside = [unparse(each) for each in factors(node)]
         if any(ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside) and discounted(node):
             yield (
@@ -268,10 +277,10 @@ def ends_turned(tree: ast.Module) -> Found:
                 "gamma * next_value * (1 - done)",
                 tr("{}: what follows counts where an episode ends, and only there", unparse(node)),
             )
-    for function in (node for node in walk(tree) if isinstance(node, ast.FunctionDef)):
-        names = {x.id: x for line in function.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-        read = {x.id for line in function.body for x in walk(line) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
-        sums = any(discounted(x) for node in walk(function) if isinstance(node, ast.BinOp) for _, x in terms(node))
+    for function in find(tree, ast.FunctionDef):
+        names = {x.id: x for x in find(function.body, ast.Name) if isinstance(x.ctx, ast.Store)}
+        read = read_in(function.body)
+        sums = any(discounted(x) for node in find(function, ast.BinOp) for _, x in terms(node))
         for name, where in names.items() if sums and "backward" in unparse(function) else ():
             if ENDS.match(name) and name not in read:
                 yield (
@@ -292,7 +301,7 @@ CHANCE = re.compile(r"eps(ilon)?(_\w+)?")
 @rule("returns", "{} is {} and never falls: all is done by chance")
 def always_by_chance(tree: ast.Module) -> Found:
     """epsilon = 1.0, which never falls."""
-    stores = Counter(x.id for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
+    stores = Counter(x.id for x in find(tree, ast.Name) if isinstance(x.ctx, ast.Store))
     once = {name: value for _, name, value in assigned(tree) if stores[name] == 1}
     for line, name, value in (x for x in assigned(tree) if stores[x[1]] == 1 and CHANCE.fullmatch(x[1])):
         value = once.get(unparse(value), value)
@@ -309,7 +318,7 @@ def mean_of_values(tree: ast.Module) -> Found:
     made = {name: value for _, name, value in assigned(tree)}
     if "gather(" not in unparse(tree):
         return
-    for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Mult)):
+    for node in binaries(tree, ast.Mult):
         for text in discounted(node):
             value = made.get(text)
             found = value if value is not None else next((x for x in factors(node) if unparse(x) == text), node)

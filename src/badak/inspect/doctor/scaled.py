@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import SAME_NAMES, SAME_ROWS, SPLITS, TRAIN, assigned, called, names_in, picks
+from badak.inspect.doctor.syntax import assigned, binaries, called, find, named_in, names_in, returns_of
+from badak.inspect.doctor.tables import SAME_NAMES, SAME_ROWS, SPLITS, TRAIN, picks
 from badak.inspect.doctor.told import Found, rule
 
 CENTRE = frozenset("mean min median".split())
@@ -23,7 +24,7 @@ def scaled_by_all(tree: ast.Module) -> Found:
     given = assigned(tree)
     for line, base in statistics(tree, given):
         made, last = {base}, line
-        cuts = {x.name for x in walk(tree) if isinstance(x, ast.FunctionDef) and ".append(" in unparse(x)}  # into windows, say
+        cuts = {x.name for x in find(tree, ast.FunctionDef) if ".append(" in unparse(x)}  # into windows, say
         for _ in range(4):
             made |= {name for at, name, value in given if at >= line and (keeps_rows(value, made) or windows(value, made, cuts))}
         cut_before = [(at, name, each) for at, name, value in given if at < line for each in picks(value) if each[0] == base]
@@ -36,7 +37,7 @@ def scaled_by_all(tree: ast.Module) -> Found:
 
 def of_another(tree: ast.Module, name: str, line: int, at: int) -> bool:
     """Whether a name is one of another function in one line than in the other: an argument, or given something there."""
-    own = [x for x in walk(tree) if isinstance(x, ast.FunctionDef)]
+    own = find(tree, ast.FunctionDef)
     one, other = (
         max((x for x in own if x.lineno <= y <= (x.end_lineno or 0)), key=lambda x: x.lineno, default=None) for y in (line, at)
     )
@@ -64,11 +65,11 @@ def raw_in_the_test(tree: ast.Module) -> Found:
         learnt = any(own == scaled for _, name, several in after if not says_test(name) for own, _ in several)
         raw = [at for at, name, several in after if says_test(name) and any(own == base for own, _ in several)]
         tested = any(own == scaled for _, name, several in after if says_test(name) for own, _ in several)
-        spreads = {x.id for x in walk(value) if isinstance(x, ast.Name)} - {base, *SAME_NAMES}
+        spreads = named_in(value) - {base, *SAME_NAMES}
         back = [
             x.value if isinstance(x, ast.AugAssign) else x.right
-            for x in walk(tree)
-            if isinstance(x, ast.AugAssign | ast.BinOp) and isinstance(x.op, ast.Mult)
+            for x in find(tree, ast.AugAssign | ast.BinOp)
+            if isinstance(x.op, ast.Mult)
         ]
         undone = any(spreads & names_in(x) for x in back)  # answers are brought back to what was not scaled
         if learnt and raw and not tested and not undone:
@@ -78,7 +79,7 @@ def raw_in_the_test(tree: ast.Module) -> Found:
 def statistics(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> list[tuple[int, str]]:
     """(line, table) where the middle and the spread of all rows of a table are taken, or a scaler is fitted to it."""
     found: dict[str, dict[str, int]] = {}
-    functions = [node for node in walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = find(tree, ast.FunctionDef)
     parts = [f for f in functions if not splits(f)]
     own = {(id(x), each.arg) for f in parts for each in f.args.args for x in walk(f)}  # what they are given may be a part
     scaling = {function.name for function in functions if scales(function)}
@@ -113,8 +114,8 @@ def divides(tree: ast.Module, name: str, given: list[tuple[int, str, ast.expr]])
     """Whether something is divided by the spread of a table."""
     spread = re.compile(rf"(?<![\w.]){re.escape(name)}\.({'|'.join(SPREAD)})\(|\.({'|'.join(SPREAD)})\({re.escape(name)}\b")
     spreads = {other for _, other, value in given if spread.search(unparse(value))}
-    by = [x.right for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)]
-    return any(spread.search(unparse(x)) or spreads & {unparse(each) for each in walk(x) if isinstance(each, ast.expr)} for x in by)
+    by = [x.right for x in binaries(tree, ast.Div)]
+    return any(spread.search(unparse(x)) or spreads & {unparse(each) for each in find(x, ast.expr)} for x in by)
 
 
 def down_the_rows(call: ast.Call) -> bool:
@@ -135,7 +136,7 @@ def is_fitted(call: ast.Call, given: list[tuple[int, str, ast.expr]]) -> bool:
 def scales(function: ast.FunctionDef) -> bool:
     """Whether a function gives its first argument back, less its middle, by its spread."""
     args = [each.arg for each in function.args.args]
-    returns = [x.value for x in walk(function) if isinstance(x, ast.Return) and x.value is not None]
+    returns = returns_of(function)
     if len(args) != 1 or len(returns) != 1 or not isinstance(returns[0], ast.BinOp):
         return False
     name, text = re.escape(args[0]), unparse(function)

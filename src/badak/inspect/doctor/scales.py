@@ -9,7 +9,8 @@ from badak.inspect.doctor.columns import ASKED
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import SPLIT_FIRST, statistics
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.tables import assigned, called, names_in, picks
+from badak.inspect.doctor.syntax import assigned, binaries, called, find, is_binary, names_in
+from badak.inspect.doctor.tables import picks
 from badak.inspect.doctor.told import Found, Told, rule
 
 
@@ -49,7 +50,7 @@ def other_inverse(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> F
         for x in walk(value) if ANSWERS.search(name) and not AWAY.search(name) else ():
             if called(x) in ("exp", "expm1", "exp2"):
                 back[called(x)] = line, unparse(x)
-            elif isinstance(x, ast.BinOp) and isinstance(x.op, ast.Pow) and unparse(x.left) in ("10", "10.0", "2", "2.0"):
+            elif is_binary(x, ast.Pow) and unparse(x.left) in ("10", "10.0", "2", "2.0"):
                 back[f"{unparse(x.left)[:-2] if '.' in unparse(x.left) else unparse(x.left)}**"] = line, unparse(x)
     if len(learnt) == 1 and back:
         log = min(learnt)
@@ -80,7 +81,7 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
             continue
         if re.search(rf"\b{re.escape(holder)}\.(inverse|mean|scale|std|min_|max_|data_|var)", text) or holder == "self":
             continue
-        if any(holder in map(unparse, x.args) for x in walk(tree) if isinstance(x, ast.Call)):
+        if any(holder in map(unparse, x.args) for x in find(tree, ast.Call)):
             continue  # a function may do it
         raw = [
             x for _, x, v in given if ASKED.match(x) and says_test(x) and holder not in unparse(v) and isinstance(v, ast.Subscript)
@@ -98,11 +99,8 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
         answers = {x for _, x, _ in given if ANSWERS.search(x) and not AWAY.search(x)}
         met = [
             x
-            for x in walk(tree)
-            if isinstance(x, ast.BinOp)
-            and isinstance(x.op, ast.Sub)
-            and {unparse(x.left), unparse(x.right)} & answers
-            and {unparse(x.left), unparse(x.right)} & raw_by_a_split
+            for x in binaries(tree, ast.Sub)
+            if {unparse(x.left), unparse(x.right)} & answers and {unparse(x.left), unparse(x.right)} & raw_by_a_split
         ]
         if undone or met or raw and not scaled_tests:
             yield (undone or met)[0].lineno if undone or met else line, f"{holder}.inverse_transform(...)", unparse(value)
@@ -110,7 +108,7 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
 
 def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     """(x, m, s) of (x - m) / s."""
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) and isinstance(value.left, ast.BinOp):
+    if is_binary(value, ast.Div) and isinstance(value.left, ast.BinOp):
         less = value.left
         if isinstance(less.op, ast.Sub):
             return less.left, less.right, value.right
@@ -170,16 +168,14 @@ def never_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Foun
     if not scaled or "inverse" in unparse(tree):
         return
     spreads = set(scaled.values())
-    back = [
-        x for x in walk(tree) if isinstance(x, ast.BinOp | ast.AugAssign) and isinstance(x.op, ast.Mult) and names_in(x) & spreads
-    ]
+    back = [x for x in find(tree, ast.BinOp | ast.AugAssign) if isinstance(x.op, ast.Mult) and names_in(x) & spreads]
     raw = {name for _, name, _ in given if ASKED.match(name) and says_test(name) and name not in scaled}
     if back or not raw:
         return
     models = {name for _, name, value in given if names_in(value) and called(value) and not raw & names_in(value)}
     for node in walk(tree):
         sides: list[ast.expr] = []
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        if is_binary(node, ast.Sub):
             sides = [node.left, node.right]
         elif isinstance(node, ast.Call) and COMPARES.search(called(node)):
             sides = node.args[:2]
@@ -203,10 +199,10 @@ def half_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found
     for line, name, value in given:
         if not ANSWERS.search(name) or AWAY.search(name) or AWAY.search(unparse(value)):
             continue
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.left, ast.BinOp):
+        if is_binary(value, ast.Add) and isinstance(value.left, ast.BinOp):
             if isinstance(value.left.op, ast.Mult):
                 whole[unparse(value.left.right)] = unparse(value.right)
-        elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        elif is_binary(value, ast.Mult):
             half.append((line, name, unparse(value.right)))
     for line, name, by in half:
         if by in whole:
@@ -218,14 +214,14 @@ def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> F
     """preds, trues = predict(...); trues = trues * s + m; (preds - trues).abs(): the one in its own units, the other not."""
     pairs = [
         ({unparse(y) for y in x.targets[0].elts}, x.lineno)
-        for x in walk(tree)
-        if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Tuple) and isinstance(x.value, ast.Call)
+        for x in find(tree, ast.Assign)
+        if isinstance(x.targets[0], ast.Tuple) and isinstance(x.value, ast.Call)
     ]
     back = {name: line for line, name, value in given if brought(value, name)}
     for both, line in pairs:
         whole = {name for name in both if back.get(name, 0) > line}
         for name in sorted(whole):
-            for node in (x for x in walk(tree) if isinstance(x, ast.BinOp) and isinstance(x.op, ast.Sub)):
+            for node in binaries(tree, ast.Sub):
                 sides = [unparse(node.left), unparse(node.right)]
                 other = next((x for x in sides if x in both - whole), "")
                 again = any(own == other and at > line for at, own, _ in given)
@@ -237,7 +233,5 @@ def brought(value: ast.expr, name: str) -> bool:
     """Whether x * s + m of a name, or inverse_transform() of it."""
     if called(value) == "inverse_transform" and isinstance(value, ast.Call) and value.args:
         return name in names_in(value.args[0])
-    scaled = value.left if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else None
-    return (
-        isinstance(scaled, ast.BinOp) and isinstance(scaled.op, ast.Mult) and name in (unparse(scaled.left), unparse(scaled.right))
-    )
+    scaled = value.left if is_binary(value, ast.Add) else None
+    return is_binary(scaled, ast.Mult) and name in (unparse(scaled.left), unparse(scaled.right))

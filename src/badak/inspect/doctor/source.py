@@ -78,8 +78,10 @@ def trees() -> list[ast.Module]:
     return [each.tree for each in sources()]
 
 
-def walk(node: ast.AST) -> list[Any]:
-    """The nodes below one, itself first, as ast.walk gives them; kept at the node, for many rules ask."""
+def walk(node: ast.AST | list[Any]) -> list[Any]:
+    """The nodes below one, itself first, or of a block of lines, as ast.walk gives them; kept there, for many rules ask."""
+    if isinstance(node, list):
+        return [x for line in node for x in walk(line)]
     known = node.__dict__.get("_below")
     if known is None:
         known = node._below = list(ast.walk(node))  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ import re
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.syntax import assigned, called, calls_of, find, names_in
 from badak.inspect.doctor.told import Found, Told, rule
 
 ORDERS = frozenset("permutation randperm".split())
@@ -20,114 +21,13 @@ SPLITS = frozenset("train_test_split random_split".split())
 ONE_ORDER = tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]")
 
 
-def called(node: ast.AST) -> str:
-    """The last name of what is called; "" where nothing is."""
-    func = node.func if isinstance(node, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-
-
-def pairs(targets: list[ast.expr], value: ast.expr) -> list[tuple[str, ast.expr]]:
-    """(name, what it is given) of an assignment; of one of several names by one value, that value each time."""
-    names = targets[0].elts if isinstance(targets[0], ast.Tuple) else targets[:1]
-    several = each_of(value) if isinstance(targets[0], ast.Tuple) else []
-    elts = several or (value.elts if isinstance(value, ast.Tuple) else [])
-    values = elts if len(elts) == len(names) else [value] * len(names)
-    return [(unparse(name), each) for name, each in zip(names, values) if isinstance(name, ast.Name | ast.Attribute)]
-
-
-def each_of(value: ast.expr) -> list[ast.expr]:
-    """What a, b = (f(x) for x in (a, b)) gives each of them."""
-    if not isinstance(value, ast.GeneratorExp | ast.ListComp) or len(value.generators) != 1 or value.generators[0].ifs:
-        return []
-    over, target = value.generators[0].iter, value.generators[0].target
-    if not isinstance(over, ast.Tuple | ast.List) or not isinstance(target, ast.Name):
-        return []
-    return [ast.copy_location(Put(target.id, each).visit(copy(value.elt)), value) for each in over.elts]
-
-
-def copy(node: ast.expr) -> ast.expr:
-    """The same once more, without what is kept at its nodes."""
-    made = ast.parse(unparse(node), mode="eval").body
-    return ast.increment_lineno(made, node.lineno - 1)
-
-
-class Put(ast.NodeTransformer):
-    """Puts something in the place of a name."""
-
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self.name, self.value = name, value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
-        return self.value if node.id == self.name else node
-
-
-def stored_by(line: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """(name, what it is given) of an assignment, also of several at once."""
-    if not isinstance(line, ast.Assign):
-        return []
-    name, value = line.targets[0], line.value
-    several = isinstance(name, ast.Tuple) and isinstance(value, ast.Tuple) and len(name.elts) == len(value.elts)
-    return list(zip(name.elts, value.elts)) if several else [(name, value)]  # type: ignore[attr-defined]
-
-
-def assigned(tree: ast.AST) -> list[tuple[int, str, ast.expr]]:
-    """(line, name, value) of all assignments; kept at the node, for many rules ask."""
-    known = tree.__dict__.get("_assigned")
-    if known is None:
-        every = [node for node in walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
-        known = [(node.lineno, name, value) for node in every for name, value in pairs(node.targets, node.value)]
-        tree._assigned = known  # type: ignore[attr-defined]
-    return known
-
-
-def number(tree: ast.AST, value: ast.expr) -> float | None:
-    """The number that stands in a place, or the only one that its name, a field of settings or an argument too, is given."""
-    if isinstance(value, ast.Constant):
-        return value.value if type(value.value) in (int, float) else None  # type: ignore[return-value]
-    known: dict[str, list[ast.expr]] | None = tree.__dict__.get("_numbers")
-    if known is None:
-        known = {}
-        fields = [(unparse(x.target), x.value) for x in walk(tree) if isinstance(x, ast.AnnAssign) and x.value is not None]
-        args = [x.args for x in walk(tree) if isinstance(x, ast.FunctionDef)]
-        defaults = [(own.arg, each) for x in args for own, each in zip(reversed(x.args), reversed(x.defaults))]
-        for name, each in [*((name, each) for _, name, each in assigned(tree)), *fields, *defaults]:
-            known.setdefault(name.rpartition(".")[2], []).append(each)
-        tree._numbers = known  # type: ignore[attr-defined]
-    several = known.get(unparse(value).rpartition(".")[2], []) if isinstance(value, ast.Name | ast.Attribute) else []
-    plain = [x.value for x in several if isinstance(x, ast.Constant) and type(x.value) in (int, float)]
-    rest = [
-        x for x in several if not isinstance(x, ast.Constant) and unparse(x).rpartition(".")[2] != unparse(value).rpartition(".")[2]
-    ]
-    return plain[0] if len({*plain}) == 1 and not rest else None  # type: ignore[return-value]
-
-
-def reads(tree: ast.AST) -> dict[str, list[ast.Name]]:
-    """Where each name is read; kept at the node, too."""
-    known: dict[str, list[ast.Name]] | None = tree.__dict__.get("_reads")
-    if known is None:
-        known = {}
-        for node in walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                known.setdefault(node.id, []).append(node)
-        tree._reads = known  # type: ignore[attr-defined]
-    return known
-
-
-def changed(scope: ast.AST, names: set[str], first: int, last: int) -> bool:
-    """Whether one of the names is given something new, or something is called of it, in the lines between two."""
-    between = [x for x in walk(scope) if first < getattr(x, "lineno", 0) < last]
-    stored = {x.id for x in between if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-    calls = [x.value.func for x in between if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call)]
-    return bool(names & stored.union(*(names_in(x.value) for x in calls if isinstance(x, ast.Attribute))))
-
-
 def picks(node: ast.AST) -> list[tuple[str, str]]:
     """(name, index) of all rows that a line picks of names by something that is no number."""
     found = []
     for each in walk(node):
         if isinstance(each, ast.Subscript) and is_table(each.value) and isinstance(each.ctx, ast.Load):
             first = each.slice.elts[0] if isinstance(each.slice, ast.Tuple) else each.slice
-            names = [x for x in walk(first) if isinstance(x, ast.Name)]
+            names = find(first, ast.Name)
             if names or isinstance(first, ast.Slice) and (first.lower or first.upper):
                 found.append((unparse(each.value), unparse(first)))
     return found
@@ -135,7 +35,7 @@ def picks(node: ast.AST) -> list[tuple[str, str]]:
 
 def datasets(tree: ast.AST) -> set[str]:
     """The classes of the program that are datasets."""
-    kinds = [x for x in walk(tree) if isinstance(x, ast.ClassDef)]
+    kinds = find(tree, ast.ClassDef)
     return {x.name for x in kinds if any(unparse(base).endswith("Dataset") for base in x.bases)}
 
 
@@ -150,13 +50,13 @@ PARTED = re.compile(r"train|test|val|pos|neg|rand|perm|shuff|noise", re.IGNORECA
 def together(tree: ast.AST) -> set[frozenset[str]]:
     """The pairs of names whose rows belong together: picked by one index in one line, or given to a dataset side by side."""
     found: set[frozenset[str]] = set()
-    functions = {node.name: node for node in walk(tree) if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for node in find(tree, ast.FunctionDef)}
     own_datasets = datasets(tree)
     for node in walk(tree):
         if isinstance(node, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
             every = picks(node)
             found |= {frozenset((a, b)) for a, i in every for b, j in every if a != b and i == j and not DRAWN.search(i)}
-            for loop in (x for x in walk(node) if isinstance(x, ast.comprehension)):
+            for loop in find(node, ast.comprehension):
                 over = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List) else []
                 names = [unparse(x) for x in over if isinstance(x, ast.Name)]
                 if isinstance(loop.target, ast.Name) and loop.target.id in {name for name, _ in every}:
@@ -172,7 +72,7 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
         if isinstance(node, ast.Call) and (called(node) in own_datasets or called(node).endswith(("Dataset", "_test_split"))):
             names = [unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
             found |= {frozenset((a, b)) for a in names for b in names if a != b}
-    for node in (x for x in walk(tree) if isinstance(x, ast.Call) and called(x) in functions):
+    for node in (x for x in find(tree, ast.Call) if called(x) in functions):
         own = [each.arg for each in functions[called(node)].args.args]
         given = {name: unparse(x) for name, x in zip(own, node.args) if isinstance(x, ast.Name)}
         for pair in list(found):
@@ -186,14 +86,14 @@ def apart(tree: ast.Module) -> Found:
     """Rows of one table are put in an order that those of another, which they belong to, are not."""
     mates = together(tree)
     given = assigned(tree)
-    indices = {name for node in walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
+    indices = {name for node in find(tree, ast.Subscript) for name in names_in(node.slice)}
     known = {name: unparse(value) for _, name, value in given if called(value) in ORDERS}
     known |= dict.fromkeys(shuffled_in_place(tree), "")
     moved: dict[str, tuple[int, str]] = {}
     for line, name, value in given:
         for each in walk(value):
             order = ""
-            if called(each) in ORDERS and called(each) == "permutation" and each.args and holds_rows(each.args[0]):  # type: ignore[attr-defined]
+            if called(each) in ORDERS and called(each) == "permutation" and each.args and holds_rows(each.args[0]):
                 order = f"{unparse(each)}:{line}:{name}"
                 same = name in names_in(each)
                 if name in indices or used_as_index(name, given, indices) or not same and ON_PURPOSE.search(name):
@@ -233,9 +133,9 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Fo
         if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
     ]
     orders = {name for _, name, value in given if called(value) in ORDERS} | set(shuffled_in_place(tree))
-    rows = {name: (unparse(value.value), unparse(value.slice)) for _, name, value in taken if unparse(value.value) in orders}  # type: ignore[attr-defined]
-    loops = [x for x in walk(tree) if isinstance(x, ast.For)]
-    inner = [x for x in loops if not any(isinstance(y, ast.For) for line in x.body for y in walk(line))]
+    rows = {name: (unparse(value.value), unparse(value.slice)) for _, name, value in taken if unparse(value.value) in orders}
+    loops = find(tree, ast.For)
+    inner = [x for x in loops if not any(isinstance(y, ast.For) for y in walk(x.body))]
     for node in (x for x in (*walk(tree), *inner) if isinstance(x, ast.Assign | ast.Return | ast.Expr | ast.For)):
         if isinstance(node, ast.For) and not any(node is x for x in inner):
             continue
@@ -250,14 +150,14 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Fo
 
 def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:
     """Whether both are used by one line behind this one."""
-    lines = [x for x in walk(tree) if isinstance(x, ast.Assign | ast.Expr | ast.Return | ast.For) and x.lineno > line]
+    lines = [x for x in find(tree, ast.Assign | ast.Expr | ast.Return | ast.For) if x.lineno > line]
     plain = [ast.For(target=x.target, iter=x.iter, body=[], orelse=[]) if isinstance(x, ast.For) else x for x in lines]
     return any({a, b} <= names_in(x) for x in plain)
 
 
 def shuffled_in_place(tree: ast.Module) -> dict[str, int]:
     """The names that shuffle() is called for, and its line."""
-    calls = [x for x in walk(tree) if isinstance(x, ast.Call) and called(x) == "shuffle" and len(x.args) == 1]
+    calls = [x for x in calls_of(tree, "shuffle") if len(x.args) == 1]
     return {unparse(x.args[0]): x.lineno for x in calls if isinstance(x.args[0], ast.Name | ast.Attribute)}
 
 
@@ -265,22 +165,12 @@ def shuffled_in_place(tree: ast.Module) -> dict[str, int]:
 def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Found:
     """The same by shuffle(), in place."""
     moved = shuffled_in_place(tree)
-    indices = {name for node in walk(tree) if isinstance(node, ast.Subscript) for name in names_in(node.slice)}
+    indices = {name for node in find(tree, ast.Subscript) for name in names_in(node.slice)}
     given = assigned(tree)
     for name, line in moved.items():
         others = sorted(other for pair in mates if name in pair for other in pair - {name})
         if others and not any(other in moved for other in others) and not used_as_index(name, given, indices):
             yield apart_from(line, name, others[0])
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """The names in it, but for those of which only the length is asked; kept at the node, too."""
-    known = node.__dict__.get("_names")
-    if known is None:
-        own = {node.id} if isinstance(node, ast.Name) else set()
-        known = set() if called(node) == "len" else own.union(*map(names_in, ast.iter_child_nodes(node)))
-        node._names = known  # type: ignore[attr-defined]
-    return known
 
 
 def holds_rows(x: ast.expr) -> bool:
@@ -300,7 +190,7 @@ def used_as_index(name: str, given: list[tuple[int, str, ast.expr]], indices: se
 
 def born(name: str, given: list[tuple[int, str, ast.expr]], tree: ast.Module, line: int) -> int:
     """The line that first gives a name something; 0 where none does, and -1 where it is an argument of other functions alone."""
-    functions = [x for x in walk(tree) if isinstance(x, ast.FunctionDef) and any(each.arg == name for each in x.args.args)]
+    functions = [x for x in find(tree, ast.FunctionDef) if any(each.arg == name for each in x.args.args)]
     elsewhere = bool(functions) and not any(x.lineno <= line <= (x.end_lineno or 0) for x in functions)
     return min((at for at, other, _ in given if other == name), default=-elsewhere)
 

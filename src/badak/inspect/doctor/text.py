@@ -28,7 +28,8 @@ from badak.inspect.doctor import (
 )  # fmt: skip
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import own_text, shown, sources, unparse, walk
-from badak.inspect.doctor.tables import apart, assigned, called, reads
+from badak.inspect.doctor.syntax import assigned, called, find, functions_of, is_binary, named_in, reads, stored_in
+from badak.inspect.doctor.tables import apart
 from badak.inspect.doctor.told import Found, Told, rule
 
 CALLED = frozenset("zero_grad step backward eval train".split())  # of a training, without arguments
@@ -48,7 +49,7 @@ LOADER = re.compile(r"loader|_dl$|^dl$", re.IGNORECASE)
 @rule("setting")
 def thrown_away(tree: ast.Module) -> Found:
     """A method that is named and not called, and functions without effect whose result nobody takes."""
-    layers = {unparse(each.targets[0]) for each in walk(tree) if isinstance(each, ast.Assign) and is_layer(each.value)}
+    layers = {unparse(each.targets[0]) for each in find(tree, ast.Assign) if is_layer(each.value)}
     for node in walk(tree):
         if not isinstance(node, ast.Expr) or shown(node):
             continue
@@ -72,9 +73,9 @@ def of_its_own(call: ast.Call, tree: ast.Module) -> bool:
     name, holder = called(call), call.func.value  # type: ignore[attr-defined]
     held = unparse(holder.value if isinstance(holder, ast.Subscript) else holder)
     values = [value for _, other, value in assigned(tree) if other == held]
-    kinds = {called(x) for value in values for x in walk(value) if isinstance(x, ast.Call)}  # Memory(9).to(device)
+    kinds = {called(x) for value in values for x in find(value, ast.Call)}  # Memory(9).to(device)
     axis = not call.args or isinstance(call.args[0], ast.Constant | ast.UnaryOp) or "softmax" not in name  # softmax(-1)
-    methods = {x.name for kind in walk(tree) if isinstance(kind, ast.ClassDef) for x in kind.body if isinstance(x, ast.FunctionDef)}
+    methods = {x.name for kind in find(tree, ast.ClassDef) for x in kind.body if isinstance(x, ast.FunctionDef)}
     return name in methods or any(x[:1].isupper() for x in kinds - TABLES) or not axis
 
 
@@ -89,11 +90,11 @@ def is_layer(value: ast.expr) -> bool:
 @rule("setting", "the loop over {} never reads {}, and takes {} each time")
 def same_each_time(tree: ast.Module) -> Found:
     """A loop over the places of something that takes the same place each time, or calls the same layer of several."""
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+    for loop in find(tree, ast.For):
         over = loop.iter
         if not isinstance(over, ast.Call) or unparse(over.func) != "range" or not isinstance(loop.target, ast.Name):
             continue
-        body = [node for line in loop.body for node in walk(line)]
+        body = walk(loop.body)
         name, count = loop.target.id, unparse(over)
         if name.startswith("_") or any(isinstance(node, ast.Name) and node.id == name for node in body):
             continue
@@ -125,10 +126,10 @@ def one_place_written(tree: ast.Module, loop: ast.For, body: list[ast.AST]) -> F
 @rule("setting", "the loop over {} never reads {}, and takes {} each time")
 def one_of_all(tree: ast.Module) -> Found:
     """A loop over layers, or several lists of them, that never reads what it goes over and calls one of them by its number."""
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For)):
+    for loop in find(tree, ast.For):
         over = unparse(loop.iter)
-        names = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
-        body = [node for line in loop.body for node in walk(line)]
+        names = named_in(loop.target)
+        body = walk(loop.body)
         names = {name for name in names if not any(isinstance(node, ast.Name) and node.id == name for node in body)}
         if not {name for name in names if not name.startswith("_")} or over.startswith("range("):
             continue
@@ -142,15 +143,15 @@ def one_of_all(tree: ast.Module) -> Found:
 @rule("setting", "the loop over {} never reads {}, and takes {} each time")
 def column_each_time(tree: ast.Module) -> Found:
     """[table(x[:, 0]) for i, table in enumerate(tables)]: the number of each is never read, and one place is taken each time."""
-    for node in (each for each in walk(tree) if isinstance(each, ast.ListComp | ast.GeneratorExp)):
+    for node in find(tree, ast.ListComp | ast.GeneratorExp):
         loop, targets = node.generators[0], node.generators[0].target
         if not unparse(loop.iter).startswith("enumerate(") or not isinstance(targets, ast.Tuple):
             continue
-        number, names = unparse(targets.elts[0]), {x.id for x in walk(targets) if isinstance(x, ast.Name)}
-        if number.startswith("_") or number in {x.id for x in walk(node.elt) if isinstance(x, ast.Name)}:
+        number, names = unparse(targets.elts[0]), named_in(targets)
+        if number.startswith("_") or number in named_in(node.elt):
             continue
-        for taken in (x for x in walk(node.elt) if isinstance(x, ast.Subscript) and fixed(x.slice)):
-            if not names & {x.id for x in walk(taken.value) if isinstance(x, ast.Name)}:
+        for taken in (x for x in find(node.elt, ast.Subscript) if fixed(x.slice)):
+            if not names & named_in(taken.value):
                 yield taken, tr("put {} into the index", number), unparse(loop.iter), number, unparse(taken)
 
 
@@ -167,8 +168,8 @@ SHORT = 40  # nodes of a function that counts
 @rule("read")
 def shares(tree: ast.Module) -> Found:
     """Right answers that are counted row by row and divided by how many batches there are, or the other way round."""
-    functions = {x.name: unparse(x) for x in walk(tree) if isinstance(x, ast.FunctionDef) and len(walk(x)) < SHORT}
-    for scope in (node for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))):
+    functions = {x.name: unparse(x) for x in find(tree, ast.FunctionDef) if len(walk(x)) < SHORT}
+    for scope in find(tree, ast.FunctionDef | ast.Module):
         kinds: dict[str, set[str]] = {}
         for node in walk(scope):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
@@ -178,20 +179,20 @@ def shares(tree: ast.Module) -> Found:
                     kinds.setdefault(node.target.id, set()).add("mean" if "mean(" in text or "/" in text else "sum")
         ones = counters(scope)
         for node in walk(scope):
-            if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+            if not (is_binary(node, ast.Div)):
                 continue
             over = unparse(node.right)
-            by_one = [each.id for each in walk(node.left) if isinstance(each, ast.Name) and each.id in ones.get(over, ())]
+            by_one = [each.id for each in find(node.left, ast.Name) if each.id in ones.get(over, ())]
             if any(kinds.get(name) == {"sum"} for name in by_one):
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", by_one[0], over)
                 yield node, f"{over} += len(labels)", what
             batches = over.startswith("len(range(") and over.count(",") == 2
-            names = {each.id for each in walk(node.left) if isinstance(each, ast.Name)}
+            names = named_in(node.left)
             for name in (each for each in names if kinds.get(each) == {"sum"}) if batches else ():
                 what = tr("{} counts right rows, and is divided by {}, which is the number of batches", name, over)
                 yield node, "len(x)", what
             rows = re.fullmatch(r"len\([\w.\[\]'\"]*?(\w+)(\['?\"?\w+'?\"?\])?\)", over)
-            names = {each.id for each in walk(node.left) if isinstance(each, ast.Name)}
+            names = named_in(node.left)
             for name in (each for each in names if len(kinds.get(each, ())) == 1) if rows else ():
                 by_batches = bool(LOADER.search(rows[1]))  # type: ignore[index]
                 if by_batches and kinds[name] == {"sum"}:
@@ -209,9 +210,9 @@ def counters(scope: ast.AST) -> dict[str, set[str]]:
         return {}
     found: dict[str, set[str]] = {}
     grown: dict[str, set[str]] = {}
-    for node in (each for each in walk(scope) if isinstance(each, ast.AugAssign)):
+    for node in find(scope, ast.AugAssign):
         grown.setdefault(unparse(node.target), set()).add(unparse(node.value))
-    for loop in (each for each in walk(scope) if isinstance(each, ast.For)):
+    for loop in find(scope, ast.For):
         own = [each for each in loop.body if isinstance(each, ast.AugAssign)]
         sums = {unparse(each.target) for each in own if re.search(r"\.sum\(\)", unparse(each.value))}
         for name in (unparse(each.target) for each in own):
@@ -227,11 +228,11 @@ BEST = re.compile(r"best", re.IGNORECASE)
 @rule("chosen", "the best weights are chosen by {}, which the training itself gives, and {} is only shown")
 def chosen(tree: ast.Module) -> Found:
     """The best weights are chosen by the training's own loss, and what the test gives is only shown."""
-    for loop in (node for node in walk(tree) if isinstance(node, (ast.For, ast.While))):
-        stored = {x.id for x in walk(loop) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    for loop in find(tree, ast.For | ast.While):
+        stored = stored_in(loop)
         tests = {each for each in stored if says_test(each) and re.search(r"loss|acc|score|mse|mae|err|f1|auc", each)}
-        for test in (node for node in walk(loop) if isinstance(node, ast.If) and isinstance(node.test, ast.Compare)):
-            sides = [test.test.left, *test.test.comparators]  # type: ignore[attr-defined]
+        for test in (node for node in find(loop, ast.If) if isinstance(node.test, ast.Compare)):
+            sides = [test.test.left, *test.test.comparators]
             texts = [re.sub(r"\.item\(\)$", "", unparse(each)) for each in sides]
             keeps = any("state_dict(" in unparse(line) or "save(" in unparse(line) for line in test.body)
             if keeps and tests and len(texts) == 2 and any(map(BEST.search, texts)):
@@ -247,23 +248,18 @@ INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch
 @rule("setting", "{} begins at {}, and {} is kept where it is {}: it never is")
 def never_best(tree: ast.Module) -> Found:
     """The best begins where nothing is better: at infinity, and what is larger is kept; a share at 0, and what is smaller is."""
-    assigned = [each for each in walk(tree) if isinstance(each, ast.Assign) and len(each.targets) == 1]
+    assigned = [each for each in find(tree, ast.Assign) if len(each.targets) == 1]
     begins: dict[str, str] = {}
     for each in assigned:
         names, values = (x.elts if isinstance(x, ast.Tuple) else [x] for x in (each.targets[0], each.value))
         for name, value in zip(names, values) if len(names) == len(values) else ():
             begins.setdefault(unparse(name), unparse(value))
-    for node in (each for each in walk(tree) if isinstance(each, ast.If)):
+    for node in find(tree, ast.If):
         test = node.test
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Lt | ast.Gt):
             continue
         sides = [unparse(test.left), unparse(test.comparators[0])]
-        kept = [
-            unparse(x)
-            for line in node.body
-            for x in walk(line)
-            if isinstance(x, ast.Name | ast.Attribute) and isinstance(x.ctx, ast.Store)
-        ]
+        kept = [unparse(x) for x in find(node.body, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Store)]
         best = next((side for side in sides if side in kept and side in begins), "")
         other = sides[1 - sides.index(best)] if best else ""
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
@@ -288,7 +284,7 @@ def weight_of(place: str) -> int:
     file, _, number = place.rpartition(":")
     line, signs = int(number) if number.isdigit() else 0, set()
     for node in (x for source in sources() if source.name == file for x in walk(source.tree)):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and node.lineno <= line <= (node.end_lineno or 0):
+        if is_binary(node, ast.Mult) and node.lineno <= line <= (node.end_lineno or 0):
             for side in (node.left, node.right):
                 minus = isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub)
                 text = unparse(side.operand if isinstance(side, ast.UnaryOp) else side)
@@ -302,8 +298,8 @@ def weight_of(place: str) -> int:
 @rule()
 def for_nobody(tree: ast.Module) -> Found:
     """Net().load_state_dict(...), whose model nobody keeps; and a dict of weights that is written and given to nobody."""
-    kinds = {x.name for x in walk(tree) if isinstance(x, ast.ClassDef)}
-    loaded = [x for x in walk(tree) if isinstance(x, ast.Expr) and called(x.value) == "load_state_dict"]
+    kinds = {x.name for x in find(tree, ast.ClassDef)}
+    loaded = [x for x in find(tree, ast.Expr) if called(x.value) == "load_state_dict"]
     for node in loaded:
         holder = getattr(getattr(node.value, "func", None), "value", None)
         if isinstance(holder, ast.Call) and called(holder) in kinds:
@@ -323,7 +319,7 @@ def for_nobody(tree: ast.Module) -> Found:
     for line, name, value in assigned(tree):
         if called(value) != "state_dict" or not name.isidentifier():
             continue
-        own = [x for x in walk(tree) if isinstance(x, ast.Subscript | ast.Call | ast.For | ast.comprehension)]
+        own = find(tree, ast.Subscript | ast.Call | ast.For | ast.comprehension)
         places = [x for x in own if isinstance(x, ast.Subscript) and unparse(x.value) == name]
         over = [
             x
@@ -345,15 +341,13 @@ ON_PURPOSE = re.compile(r"monte|mc_|mcdrop|uncertain|bayes|ensemble", re.IGNOREC
 @rule("drops", "{} drops in eval mode, too: it is not told of it")
 def always_drops(tree: ast.Module) -> Found:
     """F.dropout(x, 0.5) in a model that eval() is called of: it is told nothing of tests."""
-    asked = {id(y) for x in walk(tree) if isinstance(x, ast.If | ast.IfExp) and ".training" in unparse(x.test) for y in walk(x)}
+    asked = {id(y) for x in find(tree, ast.If | ast.IfExp) if ".training" in unparse(x.test) for y in walk(x)}
     text = own_text()
     if ".eval()" not in text or ON_PURPOSE.search(text):
         return
-    for function in (x for x in walk(tree) if isinstance(x, ast.FunctionDef) and x.name == "forward"):
+    for function in functions_of(tree, "forward"):
         for node in (
-            x
-            for x in walk(function)
-            if isinstance(x, ast.Call) and re.fullmatch(r"(F|\w+\.functional|functional)\.dropout\d?d?", unparse(x.func))
+            x for x in find(function, ast.Call) if re.fullmatch(r"(F|\w+\.functional|functional)\.dropout\d?d?", unparse(x.func))
         ):
             if len(node.args) < 3 and id(node) not in asked and not any(x.arg in ("training", None) for x in node.keywords):
                 yield node, tr("F.dropout(x, p, training=self.training), or a layer nn.Dropout(p)"), unparse(node)

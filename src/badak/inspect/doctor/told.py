@@ -36,7 +36,7 @@ def rule(kind: str = "", words: str = "") -> Callable[[Callable[..., Found]], Ca
                     yield found
                 else:
                     at, fix, *values = found
-                    yield Told(kind, getattr(at, "lineno", at), tr(words, *values) if words else values[0], fix)
+                    yield Told(kind, getattr(at, "lineno", None) or at, tr(words, *values) if words else values[0], fix)
 
         return tells
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
+from badak.inspect.doctor.syntax import find
 from badak.inspect.doctor.told import Found, rule
 from badak.tensor.tensor import Tensor
 
@@ -17,8 +18,8 @@ READ_IT = tr("read it in the next line, or leave it out")
 @rule("unread")
 def never_read(function: ast.FunctionDef) -> Found:
     """What a line of a forward computes gets a name that is not read before it is given something else, or the end."""
-    grown = {id(node.target) for node in walk(function) if isinstance(node, ast.AugAssign)}  # in place
-    names = [node for node in walk(function) if isinstance(node, ast.Name)]
+    grown = {id(node.target) for node in find(function, ast.AugAssign)}  # in place
+    names = find(function, ast.Name)
     reads = [node for node in names if isinstance(node.ctx, ast.Load) or id(node) in grown]
     for block in (getattr(node, "body", None) for node in walk(function)):
         for i, line in enumerate(block if isinstance(block, list) else ()):
@@ -63,7 +64,7 @@ def for_show(function: ast.FunctionDef, value: ast.expr) -> bool:
     """Whether a loss is computed where nothing learns of one: no backward(), and what is given back is no loss."""
     text = unparse(function)
     kind = LOSS.search(unparse(value.func).rpartition(".")[2]) if isinstance(value, ast.Call) else None
-    ends = " ".join(unparse(x) for x in walk(function) if isinstance(x, ast.Return))
+    ends = " ".join(unparse(x) for x in find(function, ast.Return))
     return (
         bool(kind)
         and function.name != "forward"
@@ -74,7 +75,7 @@ def for_show(function: ast.FunctionDef, value: ast.expr) -> bool:
 
 def mentions(line: ast.stmt, name: str) -> list[str]:
     """ "Load" and "Store" of a name in the order in which a plain line does them; all others read it first, to be sure."""
-    kinds = [type(node.ctx).__name__ for node in walk(line) if isinstance(node, ast.Name) and node.id == name]
+    kinds = [type(node.ctx).__name__ for node in find(line, ast.Name) if node.id == name]
     return sorted(kinds) if isinstance(line, ast.Assign) else ["Load"] * bool(kinds)
 
 
@@ -89,7 +90,7 @@ def made_zero(function: ast.FunctionDef) -> Found:
         ):
             continue
         for before in reversed(function.body[:i]):
-            kinds = [type(x.ctx).__name__ for x in walk(before) if isinstance(x, ast.Name) and x.id == name]
+            kinds = [type(x.ctx).__name__ for x in find(before, ast.Name) if x.id == name]
             if kinds == ["Store"] and isinstance(before, ast.Assign) and isinstance(before.value, ast.Call):
                 yield line, READ_IT, name
             if kinds:

@@ -14,7 +14,7 @@ from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import sources, unparse, walk
-from badak.inspect.doctor.tables import stored_by
+from badak.inspect.doctor.syntax import find, stored_by
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
@@ -204,15 +204,15 @@ def aliased() -> str:
 
 def aliased_in(tree: ast.Module) -> int:
     """The line of one file; 0: none."""
-    calls = [node for node in walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args]
-    loads = {(unparse(x.func.value), unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
-    keepers = (node for node in walk(tree) if isinstance(node, ast.If) and keeps_best(node))
-    held = {unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}  # type: ignore[attr-defined]
+    calls = [node for node in find(tree, ast.Call) if isinstance(node.func, ast.Attribute) and node.args]
+    loads = {(unparse(x.func.value), unparse(x.args[0])): x.lineno for x in calls if x.func.attr == "load_state_dict"}
+    keepers = (node for node in find(tree, ast.If) if keeps_best(node))
+    held = {unparse(x.args[0]).rpartition(".")[2] for x in calls if x.func.attr == "load_state_dict"}
     for keeper in keepers:  # by an object of the program's own, as EarlyStopping
         for name, value in (each for line in keeper.body for each in stored_by(line)):
             if isinstance(name, ast.Attribute) and name.attr in held and re.fullmatch(r"[\w.]+\.state_dict\(\)", unparse(value)):
                 return value.lineno
-    for loop in (node for node in walk(tree) if isinstance(node, ast.For | ast.While)):
+    for loop in find(tree, ast.For | ast.While):
         for node in walk(loop):
             for name, value in stored_by(node):
                 if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict":
@@ -225,7 +225,7 @@ def aliased_in(tree: ast.Module) -> int:
 
 def keeps_best(node: ast.If) -> bool:
     """Whether a line keeps a number where it is better than the best."""
-    sides = {unparse(each) for x in walk(node.test) if isinstance(x, ast.Compare) for each in [x.left, *x.comparators]}
+    sides = {unparse(each) for x in find(node.test, ast.Compare) for each in [x.left, *x.comparators]}
     return any(unparse(name) in sides and unparse(value) in sides for line in node.body for name, value in stored_by(line))
 
 

@@ -58,7 +58,7 @@ class TestedOnTrain(Diagnosis):
 def expected(visit: "Visit", every: list[Tested]) -> float:
     """How many rows of the tests a model would know, were they those of its loader; infinite where that is not known."""
     try:
-        most = max((len(each.dataset) for each in visit.loaders), default=0)  # type: ignore[arg-type]
+        most = max((len(each.dataset) for each in visit.loaders), default=0)
     except TypeError:
         most = 0
     found = sum(t.rows * min(1.0, t.seen / most) for t in every) if most else 0.0
