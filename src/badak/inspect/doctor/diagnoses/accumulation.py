@@ -1,16 +1,9 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.compat.torch.amp.grad_scaler import GradScaler
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
-def parts(visit: "Visit") -> int:
+def parts(visit: Visit) -> int:
     """How many backwards of one line each step has, but for what is left at the end of an epoch; 1 where that differs."""
     rounds = visit.rounds
     counts = [len(step.backs) for step in rounds[:-1] or rounds]
@@ -26,7 +19,7 @@ class AccumulationScaled(Diagnosis):
     code = "BADAK-224"
     title = "accumulated gradients are scaled wrongly"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         k = parts(visit)
         if k < 2:
             return
@@ -57,7 +50,7 @@ class AccumulationLost(Diagnosis):
     code = "BADAK-225"
     title = "accumulated gradients are thrown away"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         k = parts(visit)
         steps = [step for step in visit.rounds[1:-1] if len(step.backs) == k]
         if k < 2 or not steps:

@@ -1,16 +1,9 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.nn.conv import _ConvNd
 from badak.nn.linear import Linear
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST = 3
 
@@ -22,7 +15,7 @@ class AllAlike(Diagnosis):
     title = "what should differ is all alike"
     explains = ("BADAK-217",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         lone = [[each for each in step.shaped if each.kind == "lone"] for step in visit.rounds[:3]]
         if len(lone) == 3 and all(lone):
             yield self.found(

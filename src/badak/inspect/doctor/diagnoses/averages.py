@@ -1,20 +1,16 @@
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import averages_two, weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import named_line
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST, TIMES = 5, 2.0  # writes, and how far an average may be from what it is one of
 STILL = 2e-5  # how far a copy moves at least, of what parts it from the weights
@@ -26,7 +22,7 @@ class NoAverage(Diagnosis):
     code = "BADAK-262"
     title = "an average of the weights that is none"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         given = visit.watch.given
         modules = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
         used = [*visit.watch.called.values(), *(m for m, _ in visit.watch.inside.values())]
@@ -54,7 +50,7 @@ class NoAverage(Diagnosis):
                 return
         yield from self.loose(visit, modules.values(), models)
 
-    def of_itself(self, visit: "Visit") -> Iterator[Finding]:
+    def of_itself(self, visit: Visit) -> Findings:
         """copy.load_state_dict(model.state_dict()), where both names are of one model."""
         for each in visit.watch.given.loaded:
             names = re.search(r"([\w.]+)\.load_state_dict\(([\w.]+)\.state_dict\(\)", named_line(each.place))
@@ -67,7 +63,7 @@ class NoAverage(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def turned_round(self, visit: "Visit", modules: dict[int, Module], models: list[Module]) -> Iterator[Finding]:
+    def turned_round(self, visit: Visit, modules: dict[int, Module], models: list[Module]) -> Findings:
         """The model is written in each step, next to its optimizer, and its copy never is."""
         given = visit.watch.given
         for model in models:
@@ -99,7 +95,7 @@ class NoAverage(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def loose(self, visit: "Visit", modules: Iterable[Module], models: list[Module]) -> Iterator[Finding]:
+    def loose(self, visit: Visit, modules: Iterable[Module], models: list[Module]) -> Findings:
         """Copies of the weights in a dict or a list."""
         own = [t for m in modules for t in (*m._parameters.values(), *m._buffers.values()) if t is not None]
         inside = {id(t._array) for t in own if not is_lazy(t)}

@@ -1,12 +1,5 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class WrongAxis(Diagnosis):
@@ -16,7 +9,7 @@ class WrongAxis(Diagnosis):
     title = "softmax over the wrong axis"
     explains: tuple[str, ...] = ("BADAK-203", "BADAK-210", "BADAK-220", "BADAK-233")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.normed(visit)
         yield from self.told(visit, "rows")
         turned = [step.turned for step in visit.rounds[:3]]
@@ -68,7 +61,7 @@ class WrongAxis(Diagnosis):
                     low=low, high=high,
                 )  # fmt: skip
 
-    def normed(self, visit: "Visit") -> Iterator[Finding]:
+    def normed(self, visit: Visit) -> Findings:
         """Rows that were to have length 1 before they are compared, and the columns have it."""
         seen = [found for step in visit.rounds if (found := [each for each in step.shaped if each.kind == "normed"])]
         if len(seen) >= 3 and len(seen) >= 0.8 * len(visit.rounds):

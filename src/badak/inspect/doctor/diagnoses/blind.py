@@ -1,12 +1,5 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class BlindRows(Diagnosis):
@@ -16,7 +9,7 @@ class BlindRows(Diagnosis):
     title = "a query sees nothing, and its softmax is NaN"
     explains = ("BADAK-213", "BADAK-214", "BADAK-215", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-219", "BADAK-220")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         watch = visit.watch
         if watch.blind is None or watch.broken is None or not (watch.broken_step or visit.error is not None):
             return

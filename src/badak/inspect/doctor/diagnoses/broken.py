@@ -1,13 +1,6 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.names import name_of
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class FirstNaN(Diagnosis):
@@ -17,7 +10,7 @@ class FirstNaN(Diagnosis):
     title = "NaN or Inf"
     explains = ("BADAK-214", "BADAK-215", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-219")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         watch = visit.watch
         if visit.error is not None and watch.broken and watch.broken[3] == watch.open.number and not watch.broken_step:
             operation, place, kind, number = watch.broken

@@ -1,13 +1,6 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Clip
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class ClippedAway(Diagnosis):
@@ -18,7 +11,7 @@ class ClippedAway(Diagnosis):
     explains = ("BADAK-214",)
     most, share = 1e-2, 1e-3  # what is let through, and of what was there
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         by: dict[str, list[Clip]] = {}
         for step in visit.steps:
             for clip in step.clips:
@@ -47,7 +40,7 @@ class ClippedEarly(Diagnosis):
     code = "BADAK-235"
     title = "gradients are clipped before there are any"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         every = [clip for step in visit.rounds for clip in step.clips]
         late = [clip for clip in every if clip.late]
         if len(late) >= 3 and len(late) == len(every):

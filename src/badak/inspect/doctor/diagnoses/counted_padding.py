@@ -1,20 +1,14 @@
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Loss, Step
 from badak.inspect.doctor.parts import filler
-from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 SHARE = 0.05  # of the labels
 
@@ -25,7 +19,7 @@ class PaddingCounted(Diagnosis):
     code = "BADAK-231"
     title = "padding is counted as labels"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.marks(visit)
         yield from self.reached(visit)
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
@@ -42,7 +36,7 @@ class PaddingCounted(Diagnosis):
                 pad=pad, labels=count, share=count / total,
             )  # fmt: skip
 
-    def reached(self, visit: "Visit") -> Iterator[Finding]:
+    def reached(self, visit: Visit) -> Findings:
         """A model is told of padding, and what it computes there gets a gradient, of a loss that no operation is named for."""
         several = [step.padded for step in visit.rounds if step.padded is not None]
         named = any(step.trained for step in visit.rounds)
@@ -59,7 +53,7 @@ class PaddingCounted(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def marks(self, visit: "Visit") -> Iterator[Finding]:
+    def marks(self, visit: Visit) -> Findings:
         """A number that says that there is none, far from all labels, is asked for as if it were one."""
         losses = [loss for step in visit.rounds for loss in step.trained if loss.missing is not None]
         for place in dict.fromkeys(loss.place for loss in losses) if MISSING.search(own_text()) else ():

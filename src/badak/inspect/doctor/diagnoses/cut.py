@@ -1,14 +1,7 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import CUTS
 from badak.inspect.doctor.leaves import leaves_of
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class GraphCut(Diagnosis):
@@ -18,7 +11,7 @@ class GraphCut(Diagnosis):
     title = "the graph is cut"
     explains = ("BADAK-217",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         wanted = visit.without_gradient()
         said: set[str] = set()
         recorded = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
@@ -40,7 +33,7 @@ class GraphCut(Diagnosis):
                         parameters=len(lost), steps=len(visit.steps),
                     )  # fmt: skip
 
-    def encoded(self, visit: "Visit") -> Iterator[Finding]:
+    def encoded(self, visit: Visit) -> Findings:
         """What is given back hangs on none of the weights that the distribution it is drawn of hangs on."""
         rounds = [step for step in visit.rounds[:CUTS] if len(step.terms) > 1 and any(each.pull for each in step.divergences)]
         apart = [step for step in rounds if not any(a & b for i, (_, a) in enumerate(step.terms) for _, b in step.terms[:i])]

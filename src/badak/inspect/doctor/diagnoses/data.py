@@ -1,21 +1,16 @@
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
 from badak.data import DataLoader
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.facts import Call, Lookup, Step
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST = 5  # steps
 COLUMNS = 32  # of a table
@@ -29,7 +24,7 @@ class SameIds(Diagnosis):
     title = "the ids are always the same"
     explains = ("BADAK-222", "BADAK-238", "BADAK-260")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "time")
         yield from self.one_number(visit)
         yield from self.one_plane(visit)
@@ -70,7 +65,7 @@ class SameIds(Diagnosis):
                 batches=len(texts),
             )
 
-    def one_number(self, visit: "Visit") -> Iterator[Finding]:
+    def one_number(self, visit: Visit) -> Findings:
         """What a model is given is one number, over and over."""
         for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
             every = visit.watch.given.trained.get((id(call.module), 0), [])
@@ -104,7 +99,7 @@ class SameIds(Diagnosis):
                 )
                 return
 
-    def one_plane(self, visit: "Visit") -> Iterator[Finding]:
+    def one_plane(self, visit: Visit) -> Findings:
         """One of the few channels of the pictures that a model is given is 0 in all of them, and no other is."""
         for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
             every = visit.watch.given.trained.get((id(call.module), 0), [])
@@ -124,7 +119,7 @@ class SameIds(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def one_view(self, visit: "Visit") -> Iterator[Finding]:
+    def one_view(self, visit: Visit) -> Findings:
         """A model is called twice in each step, and given the same numbers, made twice: two views that do not differ."""
         rounds = [step for step in visit.rounds if any(call.grad for call in step.calls)]
         alike = [found for step in rounds if (found := twins(step)) is not None]
@@ -137,7 +132,7 @@ class SameIds(Diagnosis):
                 steps=len(alike),
             )  # fmt: skip
 
-    def one_row(self, visit: "Visit") -> Finding | None:
+    def one_row(self, visit: Visit) -> Finding | None:
         """One id for each row, and all of them the same, of a table that has more: whose it is was lost."""
         by: dict[int, list[Lookup]] = {}
         for step in visit.steps:
@@ -217,7 +212,7 @@ class SameBatch(Diagnosis):
     code = "BADAK-222"
     title = "every batch is the same"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         if (again := visit.watch.rows.again()) is not None:
             drawn, different, there = again
             yield self.found(
@@ -238,7 +233,7 @@ class SameBatch(Diagnosis):
                 return
         yield from self.one_noise(visit)
 
-    def newest(self, visit: "Visit") -> Iterator[Finding]:
+    def newest(self, visit: Visit) -> Findings:
         """A training by rewards is given, step after step, what was kept last, or first, of all that was kept."""
         slides = visit.watch.rows.slides
         if slides >= LEAST and 2 * slides >= len(visit.rounds) - 1 and REWARDS.search(own_text()):
@@ -250,7 +245,7 @@ class SameBatch(Diagnosis):
                 steps=slides,
             )  # fmt: skip
 
-    def one_noise(self, visit: "Visit") -> Iterator[Finding]:
+    def one_noise(self, visit: Visit) -> Findings:
         """What makes something for a critic is given the same numbers in each step, and the critic other data."""
         calls = [call for step in visit.steps for call in step.calls if call.grad and call.content]
         for maker, takers in visit.watch.heads.takers.items():
@@ -266,7 +261,7 @@ class SameBatch(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def seeds(self, visit: "Visit") -> Iterator[Finding]:
+    def seeds(self, visit: Visit) -> Findings:
         """One line sets the same seed again while one optimizer goes on: each epoch draws the numbers of the first."""
         by: dict[tuple, list[int]] = {}
         for place, seed, made in visit.watch.seeds:
@@ -282,7 +277,7 @@ class SameBatch(Diagnosis):
                 )
                 return
 
-    def _judged(self, visit: "Visit", given: "list[Call]", steps: int) -> Finding | None:
+    def _judged(self, visit: Visit, given: list[Call], steps: int) -> Finding | None:
         if len(given) < max(LEAST, steps):
             return None
         values = Counter(tuple(x[1:] for x in call.content) for call in given)
@@ -304,7 +299,7 @@ class SameBatch(Diagnosis):
         )  # fmt: skip
 
 
-def _had_more(visit: "Visit", same: "list[Call]") -> bool:
+def _had_more(visit: Visit, same: list[Call]) -> bool:
     """Whether there was other data to give: all rows at once, made again in each step, are no bug."""
     sizes = {n for x in same[0].content for n in x[1]}
     loaders = [each for each in visit.loaders if each.batch_size in (None, *sizes)]
@@ -335,7 +330,7 @@ class NotNormalised(Diagnosis):
     title = "data that is not normalised"
     explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220", "BADAK-248", "BADAK-257", "BADAK-260")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.by_one_number(visit)
         by: dict[tuple, list] = {}
         for step in [*visit.steps, visit.watch.open]:
@@ -368,7 +363,7 @@ class NotNormalised(Diagnosis):
             )  # fmt: skip
             return
 
-    def by_one_number(self, visit: "Visit") -> Iterator[Finding]:
+    def by_one_number(self, visit: Visit) -> Findings:
         """Columns of different units are scaled by one mean and one spread of them all."""
         told = [*self.told(visit, "one")]
         for (_, part), several in visit.watch.given.trained.items() if told else ():

@@ -10,6 +10,10 @@ from badak.inspect.doctor.report import Finding
 
 if TYPE_CHECKING:
     from badak.inspect.doctor.session import Visit
+else:
+    Visit = Any  # which imports the diagnoses
+
+Findings = Iterator[Finding]
 
 
 class Diagnosis:
@@ -19,11 +23,11 @@ class Diagnosis:
     title: ClassVar[str]
     explains: tuple[str, ...] = ()  # codes of what follows from it, and is not said as well
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         """Yield what is wrong; nothing where a diagnosis is asked in another way, as that of `--overfit`."""
         return iter(())
 
-    def told(self, visit: "Visit", kind: str) -> Iterator[Finding]:
+    def told(self, visit: Visit, kind: str) -> Findings:
         """The first of what the text of the program tells of this kind."""
         for each in [each for each in visit.text if each.kind == kind][:1]:
             yield self.found(each.place, each.cause, each.fix)

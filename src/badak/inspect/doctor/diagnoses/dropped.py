@@ -1,12 +1,5 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 MOST = 0.9  # of the numbers
 
@@ -17,7 +10,7 @@ class DroppedAway(Diagnosis):
     code = "BADAK-255"
     title = "dropout drops nearly everything"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for top in visit.names.tops:
             for module in top.modules():
                 p = getattr(module, "p", None)

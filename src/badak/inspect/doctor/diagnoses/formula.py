@@ -1,18 +1,12 @@
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.given import shapes_of
-from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 DRAWN = re.compile(r"(from_numpy|as_tensor|tensor)\(.*random|\.addcmul|torch\.normal\(")  # by what is not seen
 CLASSES = ("cross_entropy", "nll", "picked")
@@ -24,11 +18,11 @@ class NotAsNamed(Diagnosis):
     code = "BADAK-267"
     title = "a formula that is not what its names say"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         found = [*self.told(visit, "formula")] or [*self.least(visit)] or [*self.undrawn(visit)]
         yield from found
 
-    def least(self, visit: "Visit") -> Iterator[Finding]:
+    def least(self, visit: Visit) -> Findings:
         """The smallest is looked for of what a model gives for classes; or of what it foretells of rewards, and elsewhere the
         largest."""
         every = [each for step in [*visit.steps, visit.watch.open] for each in step.extremes]
@@ -46,7 +40,7 @@ class NotAsNamed(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def undrawn(self, visit: "Visit") -> Iterator[Finding]:
+    def undrawn(self, visit: Visit) -> Findings:
         """A normal distribution is kept near to the standard one, and nothing is drawn of it; or one row for all of a batch is."""
         rounds = [step for step in visit.rounds if any(each.pull for each in step.divergences)]
         if (

@@ -1,14 +1,7 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.labels import is_causal, laid_out, next_token, sees_ahead
 from badak.inspect.doctor.facts import Loss, Step
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class FutureSeen(Diagnosis):
@@ -17,11 +10,11 @@ class FutureSeen(Diagnosis):
     code = "BADAK-247"
     title = "the model sees the token that it is asked for"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         found = [*self.unhidden(visit)]  # an attention may be one to another text, as long as this one
         yield from found if found and sees_ahead(visit) is not False else ()
 
-    def unhidden(self, visit: "Visit") -> Iterator[Finding]:
+    def unhidden(self, visit: Visit) -> Findings:
         """No attention hides what comes after a query."""
         steps = [step for step in visit.rounds[:3] if step.attended and step.trained]
         if len(steps) > 1 and all(is_causal(step) is False and asks_by_table(step) for step in steps):
@@ -68,7 +61,7 @@ def asks_by_table(step: Step) -> bool:
     return square and any(next_token(text, ids, 0) for ids in others)
 
 
-def _seen_steps(visit: "Visit", place: str) -> int:
+def _seen_steps(visit: Visit, place: str) -> int:
     """How often labels were the next steps of a series that attentions see whole."""
     known, steps = visit.watch.given.next.get(place, []), [step for step in visit.rounds[:3] if step.attended]
     square = all(a.size[0] == a.size[1] > 2 for step in steps for a in step.attended)

@@ -1,21 +1,15 @@
 import itertools
 import re
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.stacks import ends_of_stacks
 from badak.inspect.doctor.names import assigned_at, is_read, names_of, never_called, weights_of
-from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import is_ours, named_line, own_text
 from badak.nn import Conv1d, Conv2d, Conv3d, Linear, Module
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class NeverLearns(Diagnosis):
@@ -24,7 +18,7 @@ class NeverLearns(Diagnosis):
     code = "BADAK-217"
     title = "a part that never learns"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         still = visit.with_zero_gradient()
         if still and not visit.unrewarded():
             yield self.found(
@@ -81,7 +75,7 @@ class NeverLearns(Diagnosis):
                 parameters=len(lost),
             )  # fmt: skip
 
-    def _rows(self, visit: "Visit") -> Iterator[Finding]:
+    def _rows(self, visit: Visit) -> Findings:
         """A part of what a layer makes, such as the keys of three, is never used."""
         by: dict[int, list[tuple[int, int]]] = {}
         for step in visit.steps:
@@ -101,7 +95,7 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _blank(self, visit: "Visit") -> Iterator[Finding]:
+    def _blank(self, visit: Visit) -> Findings:
         """A part of what a layer reads, such as the way around, is always 0."""
         by: dict[int, list[tuple[int, int]]] = {}
         for step in visit.steps:
@@ -122,7 +116,7 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _constant(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
+    def _constant(self, visit: Visit, losses: dict[tuple, list]) -> Findings:
         """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
         by: dict[str, list[float]] = {}
         for step in visit.rounds:
@@ -148,7 +142,7 @@ class NeverLearns(Diagnosis):
                     )  # fmt: skip
                     return
 
-    def _number(self, visit: "Visit") -> Iterator[Finding]:
+    def _number(self, visit: Visit) -> Findings:
         """What backward() is called of has a part without a graph, which is another number in each step."""
         by: dict[str, list[float]] = {}
         for step in visit.rounds:
@@ -167,7 +161,7 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _in_part(self, visit: "Visit") -> Iterator[Finding]:
+    def _in_part(self, visit: Visit) -> Findings:
         """Losses are added up, and backward() is called of one of them."""
         for steps in visit.by_optimizer():
             fresh = [step for step in steps if step.fresh]
@@ -183,7 +177,7 @@ class NeverLearns(Diagnosis):
                     )  # fmt: skip
                     return
 
-    def _beside(self, visit: "Visit") -> Iterator[Finding]:
+    def _beside(self, visit: Visit) -> Findings:
         """A term of the loss reaches weights of another optimizer, and none that this one moves, where another term does."""
         moved = {id(p) for step in visit.steps for p in step.optimizer._parameters()}
         for steps in visit.by_optimizer():
@@ -202,7 +196,7 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _divergence(self, visit: "Visit") -> Iterator[Finding]:
+    def _divergence(self, visit: Visit) -> Findings:
         """How far a distribution is from the standard normal one is computed, and never differentiated."""
         rounds = [step for step in visit.rounds if step.backs]
         idle = [step for step in rounds if step.divergences and all(each.pull is None for each in step.divergences)]
@@ -215,7 +209,7 @@ class NeverLearns(Diagnosis):
                 steps=len(idle),
             )  # fmt: skip
 
-    def _itself(self, losses: dict[tuple, list]) -> Iterator[Finding]:
+    def _itself(self, losses: dict[tuple, list]) -> Findings:
         """A loss that gives its answers no gradient: they are compared with themselves."""
         for (place, kind), several in losses.items():
             pulls = [loss.pull for loss in several if loss.scale and loss.pull is not None]
@@ -229,7 +223,7 @@ class NeverLearns(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _parts(self, visit: "Visit") -> Iterator[Finding]:
+    def _parts(self, visit: Visit) -> Findings:
         """Of what channels are cut into, or a model gives for each row, one part never gets a gradient, and others do."""
         for steps in visit.by_optimizer():
             rounds = [step for step in steps if step.fresh]
@@ -257,7 +251,7 @@ class NeverLearns(Diagnosis):
                     )  # fmt: skip
                     return
 
-    def _unread(self, visit: "Visit", losses: dict[tuple, list]) -> Iterator[Finding]:
+    def _unread(self, visit: Visit, losses: dict[tuple, list]) -> Findings:
         """A loss gets a name that the program never reads."""
         least = min((len(steps) for steps in visit.by_optimizer()), default=0)
         made: dict[str, list] = {}
@@ -278,7 +272,7 @@ class NeverLearns(Diagnosis):
                 )
                 return
 
-    def never_called(self, visit: "Visit") -> Iterator[Finding]:
+    def never_called(self, visit: Visit) -> Findings:
         """A layer that a class of the program makes, and of which its text says nothing more."""
         watch = visit.watch
         used = {*watch.called, *watch.inside}
@@ -327,7 +321,7 @@ class NeverLearns(Diagnosis):
             )
             return
 
-    def _last_alone(self, visit: "Visit") -> Iterator[Finding]:
+    def _last_alone(self, visit: Visit) -> Findings:
         """Of several losses that a line makes in each step only the last one is differentiated."""
         places: dict[str, list[list]] = {}
         for step in visit.rounds:
@@ -364,7 +358,7 @@ class Vanishing(Diagnosis):
     title = "vanishing gradients"
     least = 1e-7  # of the largest
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         sizes = visit.relative_gradients()
         if len(sizes) < 4:
             return
@@ -389,7 +383,7 @@ class Exploding(Diagnosis):
     explains = ("BADAK-210", "BADAK-213", "BADAK-220")
     most = 1e5  # times the weights
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         sizes = visit.relative_gradients(first=True)
         means = all(loss.mean for step in visit.steps for loss in step.trained)
         if not sizes or not means:

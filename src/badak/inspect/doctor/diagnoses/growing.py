@@ -1,15 +1,9 @@
 import gc
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.composed import hangs_on
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import HELD, Step
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST = 6  # steps
 
@@ -27,7 +21,7 @@ class GraphGrows(Diagnosis):
     title = "the graph grows from step to step"
     explains = ("BADAK-201",)
 
-    def kept(self, visit: "Visit") -> Iterator[Finding]:
+    def kept(self, visit: Visit) -> Findings:
         """The losses of all steps are kept as tensors."""
         known = [step.root for step in visit.rounds[: HELD - 1] if step.root is not None and not held_by_us(step)]
         if len(known) == HELD - 1 == visit.watch.held:  # of an epoch, at the end of which they go
@@ -54,7 +48,7 @@ class GraphGrows(Diagnosis):
             )
             return
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         rounds = visit.rounds
         walked = [step.backs[0].nodes for step in rounds if len(step.backs) == 1]
         more = {b - a for a, b in zip(walked, walked[1:])}

@@ -1,13 +1,6 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Begun, Step
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST = 3  # calls in a step, and steps
 
@@ -18,7 +11,7 @@ class NotHandedOn(Diagnosis):
     code = "BADAK-264"
     title = "a state is not handed on"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         steps = [step for step in visit.rounds if step.begun]
         found = [same for step in steps if (same := self.same(step))]
         if len(found) >= LEAST and len(found) == len(steps):

@@ -1,14 +1,7 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class DeadUnits(Diagnosis):
@@ -18,7 +11,7 @@ class DeadUnits(Diagnosis):
     title = "dead ReLU"
     explains = ("BADAK-217", "BADAK-218", "BADAK-261")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         by: dict[tuple, list] = {}
         for step in [*visit.steps, visit.watch.open]:
             for seen in step.rectified:
@@ -44,7 +37,7 @@ class SaturatedAttention(Diagnosis):
     title = "saturated softmax"
     explains = ("BADAK-218",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         by: dict[tuple, list] = {}
         for step in visit.steps[:3]:
             for seen in step.attended:

@@ -1,22 +1,17 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.autograd import no_grad
 from badak.core.errors import tr
 from badak.inspect.audit.preserve_state import as_it_was
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Loss, Step
-from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST, KINDS = 24, 4  # labels that must agree, and tokens that must be among them
 SHOWN = 0.75  # of the places that are asked for: a tenth is meant to be, and a tenth another token
@@ -69,7 +64,7 @@ def is_causal(step: Step) -> bool | None:
     return any(not np.triu(keep.reshape(-1, *keep.shape[-2:])[0], 1).any() for keep in squares)
 
 
-def sees_ahead(visit: "Visit") -> bool | None:
+def sees_ahead(visit: Visit) -> bool | None:
     """Whether an answer changes with the last token, which comes after it; None where that cannot be asked.
 
     It is asked once more, in eval mode, with the first texts that it was given, and is left as it was.
@@ -114,7 +109,7 @@ class LabelsNotShifted(Diagnosis):
     code = "BADAK-204"
     title = "labels are not shifted"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.nothing_masked(visit)
         for at, several in visit.watch.given.told.items():
             if len(several) >= 3 and all(each == "before" for each in several):
@@ -147,7 +142,7 @@ class LabelsNotShifted(Diagnosis):
                 batches=len(every),
             )  # fmt: skip
 
-    def one_by_one(self, visit: "Visit") -> Iterator[Finding]:
+    def one_by_one(self, visit: Visit) -> Findings:
         """A decoder that is called for one token after the other, and is fed the very one that it is asked for."""
         losses = [loss for step in visit.steps for loss in step.trained]
         for place in dict.fromkeys(loss.place for loss in losses):
@@ -178,7 +173,7 @@ class LabelsNotShifted(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def nothing_masked(self, visit: "Visit") -> Iterator[Finding]:
+    def nothing_masked(self, visit: Visit) -> Findings:
         """Some places of a text have labels, and each is the token that stands there, where the model sees it."""
         steps = [step for step in visit.steps if is_causal(step) is False][:6]
         for place in sorted({loss.place for step in steps for loss in step.trained}):
@@ -231,7 +226,7 @@ class LabelsTurned(Diagnosis):
     code = "BADAK-253"
     title = "labels lie in another order than the answers"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "flat")
         for place in sorted({loss.place for step in visit.steps for loss in step.trained}):
             pairs = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
@@ -270,7 +265,7 @@ class LabelsShiftedTwice(Diagnosis):
     code = "BADAK-205"
     title = "labels are shifted wrongly"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         losses = {loss.place for step in visit.steps for loss in step.trained}
         every = {
             place: [offsets(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]

@@ -1,14 +1,9 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 NUMBERS = ("mse", "difference")  # losses of answers that are numbers
 
@@ -25,7 +20,7 @@ class BehindLogits(Diagnosis):
     }  # fmt: skip
     reach: ClassVar[dict[str, tuple[float, float]]] = {"relu": (0.0, np.inf), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0)}
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         said = set()
         yield from self.out_of_reach(visit)
         yield from self.not_like_the_data(visit)
@@ -45,7 +40,7 @@ class BehindLogits(Diagnosis):
                         tr("leave out the {} behind the last layer", maker),
                     )
 
-    def out_of_reach(self, visit: "Visit") -> Iterator[Finding]:
+    def out_of_reach(self, visit: Visit) -> Findings:
         """Numbers are asked for that the last layer cannot give, or that are set to 0 at random."""
         losses = [loss for step in visit.steps for loss in step.trained if loss.kind in NUMBERS and loss.labels is not None]
         for place in dict.fromkeys(loss.place for loss in losses):
@@ -72,7 +67,7 @@ class BehindLogits(Diagnosis):
             yield self.found(place, what, fix, share=share)
             return
 
-    def not_like_the_data(self, visit: "Visit") -> Iterator[Finding]:
+    def not_like_the_data(self, visit: Visit) -> Findings:
         """A critic is given data that the last layer of what imitates it cannot give."""
         for key, (maker, at) in visit.watch.heads.made.items():
             data = [x.values.ravel() for x in visit.watch.given.trained.get((key, 0), []) if x.values.dtype.kind == "f"]
@@ -97,7 +92,7 @@ class BehindLogits(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def exactly_0(self, visit: "Visit") -> Iterator[Finding]:
+    def exactly_0(self, visit: Visit) -> Findings:
         """Probabilities are made by a ReLU or a clamp: what is 0 has no logarithm, and gets no gradient back."""
         losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "bce" and loss.high > 0]
         wrong = [loss for loss in losses if loss.made_by in ("relu", "clamp") and loss.low == 0]

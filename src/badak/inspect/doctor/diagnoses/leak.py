@@ -1,15 +1,11 @@
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import Pair
 from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST, EACH, KINDS = 96, 8, 20  # rows, rows of a class and of the others, classes that are looked at
 FEW = 32  # rows that differ
@@ -22,7 +18,7 @@ class LabelGiven(Diagnosis):
     code = "BADAK-258"
     title = "the model is given the label"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         pairs = visit.watch.given.pairs
         for at, several in visit.watch.given.told.items():
             if len(several) >= 3 and all(each == "next to" for each in several):
@@ -96,7 +92,7 @@ class LabelGiven(Diagnosis):
             column=column,
         )  # fmt: skip
 
-    def window(self, place: str, own: list[Pair], rows: np.ndarray) -> Iterator[Finding]:
+    def window(self, place: str, own: list[Pair], rows: np.ndarray) -> Findings:
         """The last steps of a window are what is to be foretold."""
         if any(pair.labels.shape[1:] != own[0].labels.shape[1:] for pair in own):
             return

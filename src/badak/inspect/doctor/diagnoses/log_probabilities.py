@@ -1,12 +1,5 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class LogProbabilities(Diagnosis):
@@ -16,7 +9,7 @@ class LogProbabilities(Diagnosis):
     title = "log-probabilities and logits taken for each other"
     explains = ("BADAK-210",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         said = set()
         for step in visit.steps:
             for loss in step.trained:

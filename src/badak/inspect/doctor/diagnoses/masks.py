@@ -1,16 +1,9 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Attended, Step
 from badak.inspect.doctor.losses import SHUT
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class MaskInverted(Diagnosis):
@@ -20,7 +13,7 @@ class MaskInverted(Diagnosis):
     title = "a mask of the wrong polarity"
     explains = ("BADAK-210", "BADAK-216", "BADAK-217", "BADAK-218", "BADAK-220", "BADAK-233", "BADAK-247")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for words, judge in ((tr("only keys that come after it"), _future), (tr("only padding"), _padding)):
             known = [(step, step.attended or step.pointed) for step in visit.rounds]
             known = [(step, [x for x in several if x.keep is None or x.keep.any()]) for step, several in known]  # else of full rows
@@ -56,7 +49,7 @@ class MaskAdded(Diagnosis):
     title = "a mask of zeros and ones is added"
     explains = ("BADAK-247",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         steps = [[seen for seen in step.attended if seen.added] for step in visit.steps if step.attended]
         if len(steps) >= 2 and all(steps[:3]):
             yield self.found(

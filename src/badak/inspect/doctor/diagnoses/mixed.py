@@ -1,17 +1,9 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.augmented import asked
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Loss, Picked, Step
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
-
 
 LEAST = 8  # texts of a batch
 
@@ -22,7 +14,7 @@ class LabelsMixed(Diagnosis):
     code = "BADAK-256"
     title = "labels of other rows"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         wrong_ones = [each for each in visit.watch.collated if each is not None]
         if len(wrong_ones) >= 3 and not any(wrong_ones):
             yield self.found(
@@ -52,7 +44,7 @@ class LabelsMixed(Diagnosis):
         for steps in visit.by_optimizer():
             yield from self.apart([step for step in steps if step.fresh and step.trained])
 
-    def bags(self, visit: "Visit") -> Iterator[Finding]:
+    def bags(self, visit: Visit) -> Findings:
         """Of texts that lie one behind the other the last is nearly all: where they begin was not added up."""
         for several in visit.watch.given.trained.values():
             full = [np.count_nonzero(each.values, axis=1) for each in several if each.whole == len(each.values) >= LEAST]
@@ -66,7 +58,7 @@ class LabelsMixed(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def apart(self, steps: list[Step]) -> Iterator[Finding]:
+    def apart(self, steps: list[Step]) -> Findings:
         """The labels of a loss are picked in another order than what is given to the model."""
         for place in sorted({loss.place for step in steps for loss in step.trained}):
             losses = [(step, loss) for step in steps for loss in step.trained if loss.place == place]
@@ -88,7 +80,7 @@ class LabelsMixed(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def shuffled(self, visit: "Visit") -> Iterator[Finding]:
+    def shuffled(self, visit: Visit) -> Findings:
         """Of two sets of as many rows the same ones are picked, in two orders."""
         rounds = [step for step in visit.rounds if step.picked]
         apart = [step for step in rounds if two_orders(step.picked)]
@@ -101,7 +93,7 @@ class LabelsMixed(Diagnosis):
                 steps=len(apart),
             )  # fmt: skip
 
-    def beside(self, visit: "Visit") -> Iterator[Finding]:
+    def beside(self, visit: Visit) -> Findings:
         """Of two things that a model is given for each row one is in another order."""
         for steps in visit.by_optimizer():
             fresh = [step for step in steps if step.fresh]
@@ -116,7 +108,7 @@ class LabelsMixed(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def mirrored(self, visit: "Visit") -> Iterator[Finding]:
+    def mirrored(self, visit: Visit) -> Findings:
         """Pictures are mirrored, and what is asked for each of their places is not."""
         seen = [each for step in visit.rounds for each in step.mirrored]
         rows = {loss.rows for step in visit.rounds for loss in step.trained if loss.target is not None}
@@ -134,7 +126,7 @@ class LabelsMixed(Diagnosis):
                 steps=len(steps),
             )  # fmt: skip
 
-    def mixture(self, visit: "Visit") -> Iterator[Finding]:
+    def mixture(self, visit: Visit) -> Findings:
         """Rows are mixed with the same rows in another order, and the labels of one of both alone are asked for."""
         rounds = [step for step in visit.rounds if step.mixes and step.trained]
         if len(rounds) >= 4 and all(labels_of_one(step) for step in rounds):
@@ -146,7 +138,7 @@ class LabelsMixed(Diagnosis):
                 steps=len(rounds),
             )  # fmt: skip
 
-    def mirrored_alone(self, visit: "Visit") -> Iterator[Finding]:
+    def mirrored_alone(self, visit: Visit) -> Findings:
         """A dataset mirrors pictures by chance, and what it has for each of their places stays as it was."""
         for loader in visit.loaders:
             every = [each for each in asked(loader.dataset) if each[1] is not None]
@@ -162,7 +154,7 @@ class LabelsMixed(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def rows_moved(self, visit: "Visit") -> Iterator[Finding]:
+    def rows_moved(self, visit: Visit) -> Findings:
         """All rows that the model is given are put in another order, and their labels are not."""
         rounds = [step for step in visit.rounds if step.trained]
         moved = [step for step in rounds if turned_round(step)]
@@ -176,7 +168,7 @@ class LabelsMixed(Diagnosis):
             )  # fmt: skip
 
 
-def left_behind(visit: "Visit") -> str:
+def left_behind(visit: Visit) -> str:
     """The line that shuffles texts or pictures, and never their labels; "" where there is none."""
     shuffled = {id(x) for x, _, _ in visit.watch.given.shuffled}
     for _, others, place in visit.watch.given.shuffled:

@@ -1,19 +1,14 @@
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.stale import LATER
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import function_at, own_text, unparse
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
-    from badak.nn import Module
+from badak.nn import Module
 
 
 def only_tests(place: str) -> bool:
@@ -28,7 +23,7 @@ class EvalForgotten(Diagnosis):
     code = "BADAK-206"
     title = "tested in train mode"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         buckets = [*visit.rounds, visit.watch.open]
         at: dict[str, dict[int, list]] = {}
         for step in buckets:
@@ -50,7 +45,7 @@ class EvalForgotten(Diagnosis):
             calls=len(calls),
         )  # fmt: skip
 
-    def teacher(self, visit: "Visit") -> Iterator[Finding]:
+    def teacher(self, visit: Visit) -> Findings:
         """What has learned before is asked in each step, with its dropout at work: what it teaches is noise in part."""
         watch = visit.watch
         held = {id(p) for step in visit.steps for p in step.optimizer._parameters()}
@@ -74,12 +69,12 @@ class EvalForgotten(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def judges(self, visit: "Visit", module: "Module") -> bool:
+    def judges(self, visit: Visit, module: Module) -> bool:
         """Whether what a module gives is judged: one whose output only goes into another model draws pictures, say."""
         takers = visit.watch.heads.takers.get(id(module), set())  # a head that is given nothing else belongs to it
         return visit.learns(module) and (not takers & visit.watch.heads.plain or len(visit.tested) > 1)
 
-    def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
+    def late(self, visit: Visit, module: Module, place: str) -> Finding:
         """The finding where the first test came after the steps that were watched."""
         return self.found(
             place,
@@ -105,7 +100,7 @@ class TrainForgotten(Diagnosis):
     code = "BADAK-207"
     title = "trained in eval mode"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for module in visit.watch.called.values():
             first = next((c for step in visit.steps for c in step.calls if c.module is module), None)
             modes = [
@@ -134,7 +129,7 @@ class TrainForgotten(Diagnosis):
                 step=modes[late][0],
             )  # fmt: skip
 
-    def late(self, visit: "Visit", module: "Module", place: str) -> Finding:
+    def late(self, visit: Visit, module: Module, place: str) -> Finding:
         """The finding where the first test came after the steps that were watched."""
         return self.found(
             place,

@@ -1,14 +1,7 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.returns import REWARDS
 from badak.inspect.doctor.source import own_text
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST = 4  # steps
 
@@ -19,7 +12,7 @@ class MovingTarget(Diagnosis):
     code = "BADAK-265"
     title = "a target that learns, too"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         if not REWARDS.search(own_text()):
             return
         learns = visit.trained - visit.copies  # a target of its own that no optimizer moves may have a graph
@@ -54,5 +47,5 @@ class WrongSteps(Diagnosis):
     code = "BADAK-266"
     title = "rewards of other steps"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "returns")

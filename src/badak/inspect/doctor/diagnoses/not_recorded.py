@@ -1,13 +1,6 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.names import weights_of
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class NotRecorded(Diagnosis):
@@ -17,7 +10,7 @@ class NotRecorded(Diagnosis):
     title = "the model is called under no_grad()"
     explains = ("BADAK-206", "BADAK-208", "BADAK-209", "BADAK-217")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         calls = [call for step in [*visit.steps, visit.watch.open] for call in step.calls]
         asked = visit.error is not None and "require grad" in str(visit.error)
         if asked and visit.watch.open.calls:  # what came before may have been another training

@@ -1,13 +1,6 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.facts import Step
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
+from badak.inspect.doctor.facts import Step
 
 
 class StepBeforeBackward(Diagnosis):
@@ -17,7 +10,7 @@ class StepBeforeBackward(Diagnosis):
     title = "step() without gradients"
     explains: tuple[str, ...] = ("BADAK-209", "BADAK-212", "BADAK-214", "BADAK-217", "BADAK-225", "BADAK-237")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         steps, held = visit.steps, [p for x in visit.watch.optimizers.values() for p in x._parameters()]
         calls = [call for step in steps for call in step.calls if call.grad and visit.holds(call.module, held)]
         nothing = not any(step.gradients for step in steps) and not any(id(p) in visit.watch.reached for p in held)
@@ -34,7 +27,7 @@ class StepBeforeBackward(Diagnosis):
         for steps in visit.by_optimizer():
             yield from self._of_one(visit, steps)
 
-    def _of_one(self, visit: "Visit", steps: "list[Step]") -> Iterator[Finding]:
+    def _of_one(self, visit: Visit, steps: list[Step]) -> Findings:
         empty = [step for step in steps if not step.gradients]
         held = steps[0].optimizer._parameters()
         if not empty or not any(id(p) in visit.watch.reached for p in held):  # none ever had one: it holds others

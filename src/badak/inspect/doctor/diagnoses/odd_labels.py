@@ -1,20 +1,14 @@
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
 from badak.inspect.doctor.facts import Loss, Step
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.facts import Step
-    from badak.inspect.doctor.session import Visit
 
 LEAST, FAR = 3, 50.0  # steps; the size of labels that is far from what a model starts with
 
@@ -48,7 +42,7 @@ class OddLabels(Diagnosis):
     code = "BADAK-260"
     title = "labels that do not fit the loss"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         losses = [loss for step in visit.steps for loss in step.trained]
         tables = {lookup.rows for step in visit.steps for lookup in step.lookups}  # of words, of which some are never asked for
         yield from self.half_of_the_classes([loss for loss in losses if loss.classes not in tables])
@@ -80,7 +74,7 @@ class OddLabels(Diagnosis):
                         yield found
                         return
 
-    def blank(self, losses: list[Loss]) -> Iterator[Finding]:
+    def blank(self, losses: list[Loss]) -> Findings:
         """The blank of ctc_loss is among the labels."""
         own = [loss for loss in losses if loss.kind == "ctc_loss"]
         if len(own) >= LEAST and all(loss.blanks for loss in own):
@@ -93,7 +87,7 @@ class OddLabels(Diagnosis):
                 labels=sum(loss.blanks for loss in own),
             )
 
-    def half_of_the_classes(self, losses: list[Loss]) -> Iterator[Finding]:
+    def half_of_the_classes(self, losses: list[Loss]) -> Findings:
         """A layer answers for twice as many classes as labels are ever asked for, and the others do not come later."""
         if LATER.search(own_text()):
             return
@@ -113,7 +107,7 @@ class OddLabels(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def asked_one(self, losses: list[Loss]) -> Iterator[Finding]:
+    def asked_one(self, losses: list[Loss]) -> Findings:
         """A mask leaves labels that are all one number, and takes away all others."""
         for place in dict.fromkeys(loss.place for loss in losses):
             known = [loss.asked_one for loss in losses if loss.place == place and loss.asked_one is not None]
@@ -126,7 +120,7 @@ class OddLabels(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def with_itself(self, visit: "Visit") -> Iterator[Finding]:
+    def with_itself(self, visit: Visit) -> Findings:
         """What each row is compared with, as of a contrast, is also itself, which it is nearest to."""
         steps = [step for step in visit.rounds if step.with_itself]
         if len(steps) >= LEAST and len(steps) >= 0.8 * len(visit.rounds):
@@ -138,7 +132,7 @@ class OddLabels(Diagnosis):
                 steps=len(steps),
             )  # fmt: skip
 
-    def both(self, visit: "Visit") -> Iterator[Finding]:
+    def both(self, visit: Visit) -> Findings:
         """where() chooses by a label between twice the same."""
         several = [each for step in visit.rounds for each in step.shaped if each.kind == "both"]
         if len(several) >= 2:
@@ -149,12 +143,12 @@ class OddLabels(Diagnosis):
                 times=len(several),
             )
 
-    def opposite(self, visit: "Visit") -> Iterator[Finding]:
+    def opposite(self, visit: Visit) -> Findings:
         """The same answers are asked for ones by one line and for zeros by another, in each step."""
         several = [[step for step in steps if step.trained] for steps in visit.by_optimizer()]
         yield from [found for rounds in several if (found := self.opposed(rounds)) is not None][:1]
 
-    def opposed(self, rounds: "list[Step]") -> Finding | None:
+    def opposed(self, rounds: list[Step]) -> Finding | None:
         """The same of the steps of one optimizer."""
         found = []
         for step in rounds:
@@ -255,7 +249,7 @@ class OddLabels(Diagnosis):
             tr("pos_weight = negatives / positives, about {:.2g}", wanted[wrong][0]),
         )  # fmt: skip
 
-    def two_alike(self, visit: "Visit") -> Finding | None:
+    def two_alike(self, visit: Visit) -> Finding | None:
         """What is real and what is not, two losses of one step, are asked for the same label, as the other player asks."""
         asked, most = {}, 0
         for steps in visit.by_optimizer():

@@ -1,12 +1,7 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class OddSettings(Diagnosis):
@@ -15,7 +10,7 @@ class OddSettings(Diagnosis):
     code = "BADAK-268"
     title = "settings in each other's place"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "odd")
         for optimizer in visit.watch.optimizers.values():
             kind = type(optimizer).__name__

@@ -1,16 +1,10 @@
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.names import failed_at
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class OneClass(Diagnosis):
@@ -19,7 +13,7 @@ class OneClass(Diagnosis):
     code = "BADAK-249"
     title = "each batch holds one class"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         by: dict[str, list[np.ndarray]] = {}
         for step in visit.rounds:
             asked: dict[str, list[np.ndarray]] = {}
@@ -50,7 +44,7 @@ class OneHotIntegers(Diagnosis):
     code = "BADAK-250"
     title = "one-hot integers as labels"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         found = re.search(r"cross_entropy: target (\(.*\)) holds one-hot rows", str(visit.error or ""))
         if found:
             yield self.found(

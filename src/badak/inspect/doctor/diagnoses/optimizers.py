@@ -1,16 +1,11 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Step
-from badak.inspect.doctor.report import Finding
 from badak.optim import SGD, AdamW
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class DecayTooHigh(Diagnosis):
@@ -19,7 +14,7 @@ class DecayTooHigh(Diagnosis):
     code = "BADAK-244"
     title = "weight decay outweighs the loss"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for steps in visit.by_optimizer():
             step = next((each for each in steps if each.sizes), None)
             if step is None:
@@ -60,7 +55,7 @@ class MadeAnew(Diagnosis):
     code = "BADAK-245"
     title = "a new optimizer for each step"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         by: dict[frozenset[int], list[list[Step]]] = {}
         for steps in visit.by_optimizer():
             by.setdefault(frozenset(id(p) for p in steps[0].optimizer._parameters()), []).append(steps)
@@ -84,7 +79,7 @@ class NeverStepped(Diagnosis):
     title = "an optimizer never makes a step"
     explains = ("BADAK-260",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         moved = {id(p) for x in visit.watch.optimizers.values() for p in x._parameters()}
         backs = [back for step in [*visit.steps, visit.watch.open] for back in step.backs]
         if (len(backs) < 10 and visit.steps) or len(backs) < 3 or visit.error is not None:

@@ -1,19 +1,12 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
 from badak.data import Subset
 from badak.inspect.doctor.augmented import asked
 from badak.inspect.doctor.diagnoses.data import SameBatch
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import Rows, shapes_of
-from badak.inspect.doctor.report import Finding
 from badak.nn import Module
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST, EACH = 32, 8  # rows in all, and of each call
 TIMES, WIDE = 2.0, 4  # spread of the one by the other; numbers of a row that move, at least
@@ -28,7 +21,7 @@ class OtherData(Diagnosis):
     code = "BADAK-257"
     title = "tested with data that was prepared otherwise"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "prepared")
         given = visit.watch.given
         chosen = visit.watch.chosen  # what it sees hangs on what it does
@@ -89,7 +82,7 @@ class OtherData(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def of_the_model(self, visit: "Visit", key: int, part: int) -> list[Rows]:
+    def of_the_model(self, visit: Visit, key: int, part: int) -> list[Rows]:
         """What the model was trained with of which the one that is tested is a copy: an average of its weights, say."""
         models = {id(m): m for m in [*visit.watch.called.values(), *visit.alive] if isinstance(m, Module)}
         copy = models.get(key)
@@ -100,7 +93,7 @@ class OtherData(Diagnosis):
         still = copy is not None and not any(id(p) in visit.trained for p in copy.parameters())
         return visit.watch.given.trained[twins[0], part] if len(twins) == 1 and still else []
 
-    def mirrored(self, visit: "Visit") -> Iterator[Finding]:
+    def mirrored(self, visit: Visit) -> Findings:
         """A dataset of its own for tests mirrors pictures by chance, as that of the training does."""
         sets = {id(loader.dataset): loader.dataset for loader in visit.loaders}
         if len(sets) > 1 and visit.watch.given.tested and not any(isinstance(each, Subset) for each in sets.values()):

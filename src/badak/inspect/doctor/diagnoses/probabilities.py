@@ -1,12 +1,5 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class ProbabilitiesForLogits(Diagnosis):
@@ -20,7 +13,7 @@ class ProbabilitiesForLogits(Diagnosis):
         "bce_with_logits": ("sigmoid", "softmax"),
     }  # fmt: skip
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         said = set()
         twice = [pair for step in visit.rounds for pair in step.twice[:1]]
         if len(twice) >= 3:

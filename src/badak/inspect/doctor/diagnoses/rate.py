@@ -1,14 +1,7 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class RateTooHigh(Diagnosis):
@@ -18,7 +11,7 @@ class RateTooHigh(Diagnosis):
     title = "the learning rate is too high"
     explains = ("BADAK-215", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         ratios = visit.update_ratios()
         losses = [step.loss for step in visit.steps if step.loss is not None]
         failed = visit.error is not None and visit.watch.broken is not None
@@ -50,7 +43,7 @@ class RateTooLow(Diagnosis):
     code = "BADAK-214"
     title = "the learning rate is too low"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         ratios = visit.update_ratios()
         rates = [max(step.rates, default=0.0) for step in visit.steps]
         if len(visit.steps) < 8 or not ratios or not any(rates) or not visit.watch.reached:

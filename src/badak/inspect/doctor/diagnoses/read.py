@@ -1,15 +1,8 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Read
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 BINARY = "bce_with_logits", "bce"
 CLASSES = "cross_entropy", "nll"
@@ -21,7 +14,7 @@ class ReadWrongly(Diagnosis):
     code = "BADAK-263"
     title = "a test reads the answers wrongly"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "read")
         yield from self.told(visit, "best")
         for shaped in [x for step in [*visit.steps, visit.watch.open] for x in step.shaped if x.kind == "compared"][:1]:
@@ -65,7 +58,7 @@ class ReadWrongly(Diagnosis):
                     times=len(wrong),
                 )  # fmt: skip
 
-    def threshold(self, read: list[Read], made: set[str]) -> Iterator[Finding]:
+    def threshold(self, read: list[Read], made: set[str]) -> Findings:
         """Logits are compared with a probability, or probabilities with 0."""
         if read and made == {"sigmoid"} and all(each.limit == 0 < each.low <= each.high <= 1 for each in read):
             yield self.found(

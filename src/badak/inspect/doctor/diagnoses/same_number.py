@@ -1,14 +1,10 @@
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.source import is_ours
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 LEAST = 12  # words of a table
 
@@ -19,7 +15,7 @@ class SameNumber(Diagnosis):
     code = "BADAK-269"
     title = "two words have one number"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for name, table in tables_of(visit):
             first: dict[int, str] = {}
             twice = [(first[n], word, n) for word, n in table.items() if first.setdefault(n, word) != word]
@@ -35,7 +31,7 @@ class SameNumber(Diagnosis):
                 return
 
 
-def tables_of(visit: "Visit") -> Iterator[tuple[str, dict[str, int]]]:
+def tables_of(visit: Visit) -> Iterator[tuple[str, dict[str, int]]]:
     """The tables of words and numbers among the names of the program, and in what its own classes and datasets hold."""
     names = dict(getattr(sys.modules.get("__main__"), "__dict__", {}))
     held: list[tuple[str, Any]] = [*names.items()]

@@ -1,15 +1,9 @@
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.data import batches
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.facts import Step
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
+from badak.inspect.doctor.facts import Step
 
 
 class RateVanishes(Diagnosis):
@@ -19,7 +13,7 @@ class RateVanishes(Diagnosis):
     title = "the learning rate falls to 0"
     explains = ("BADAK-214",)
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "plateau")
         for steps in visit.by_optimizer():
             rates = [max(step.rates, default=0.0) for step in steps]
@@ -50,7 +44,7 @@ class RateVanishes(Diagnosis):
             return
 
 
-def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
+def _steady(visit: Visit, steps: list[Step], rates: list[float]) -> float:
     """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
     last, loaders, whole = rates[-STEADY - 1 :], visit.loaders, _first_epoch(visit)
     if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or max(map(batches, loaders), default=3 * whole) < 3:
@@ -61,14 +55,14 @@ def _steady(visit: "Visit", steps: "list[Step]", rates: list[float]) -> float:
     return usual if usual <= 0.9 + 1e-6 and len(alike) >= 0.8 * len(factors) else 1.0
 
 
-def _first_epoch(visit: "Visit") -> bool:
+def _first_epoch(visit: Visit) -> bool:
     """Whether no loader gave the rows, and hardly one came twice: all steps are of one epoch."""
     rows = visit.watch.rows
     once = sum(map(len, rows.rows.values())) >= 0.9 * rows.seen
     return not visit.loaders and rows.seen >= 3 * STEADY and once
 
 
-def _stairs(visit: "Visit", rates: list[float]) -> float:
+def _stairs(visit: Visit, rates: list[float]) -> float:
     """By what factor a StepLR that is called for each batch takes the rate down in a step, where it goes down several times, and
     to a third and less, in one epoch; else 1.0."""
     count = max(map(batches, visit.loaders), default=len(visit.steps) * _first_epoch(visit))
@@ -82,7 +76,7 @@ def _stairs(visit: "Visit", rates: list[float]) -> float:
     return 1.0
 
 
-def given_to(steps: "list[Step]") -> set[tuple]:
+def given_to(steps: list[Step]) -> set[tuple]:
     """The different batches that models were given in training."""
     return {call.content and tuple(x[1:] for x in call.content) for step in steps for call in step.calls if call.grad}
 
@@ -90,7 +84,7 @@ def given_to(steps: "list[Step]") -> set[tuple]:
 STEADY, FEW = 12, 8  # steps
 
 
-def _beyond(visit: "Visit") -> str:
+def _beyond(visit: Visit) -> str:
     """What a cosine says that has gone on past its end; or one of milestones, all of them in the first epoch's batches."""
     rows, times = visit.watch.rows, sum(len(step.scheduled) for step in visit.steps)
     different = sum(map(len, rows.rows.values()))  # where rows have come again, how many steps an epoch has is known
@@ -107,7 +101,7 @@ def _beyond(visit: "Visit") -> str:
     return ""
 
 
-def _restless(visit: "Visit") -> str:
+def _restless(visit: Visit) -> str:
     """What a schedule says that waits for a better loss, and is told the loss of each batch."""
     loaders = max(map(batches, visit.loaders), default=0)
     times = [place for step in visit.steps for place, _ in step.scheduled]
@@ -128,7 +122,7 @@ class ScheduleFirst(Diagnosis):
     code = "BADAK-237"
     title = "the schedule moves on before the optimizer's step"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         every = [(step, place, between) for step in visit.rounds for place, between in step.scheduled]
         for at in dict.fromkeys(place for _, place, _ in every):
             own = [each for each in every if each[1] == at]

@@ -5,19 +5,15 @@ import sys
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak import optim
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import shapes_of
 from badak.inspect.doctor.names import weights_of
-from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import sources, unparse, walk
 from badak.inspect.doctor.syntax import find, stored_by
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 ALIKE = 0.85
 RATES = ("learning_rate", "learn_rate", "rate", "LR")
@@ -30,7 +26,7 @@ class NobodyReads(Diagnosis):
     code = "BADAK-259"
     title = "a setting without effect"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for what, right in [*self.names(visit), *self.rates(visit)]:
             yield self.found("", tr("{} was set, which nobody reads", what), tr("it is {}", right), name=what)
         yield from self.weights(visit)
@@ -40,7 +36,7 @@ class NobodyReads(Diagnosis):
         yield from self.groups(visit)
         yield from self.told(visit, "setting")
 
-    def names(self, visit: "Visit") -> Iterator[tuple[str, str]]:
+    def names(self, visit: Visit) -> Iterator[tuple[str, str]]:
         """Names next to requires_grad, of parameters and modules."""
         seen = set()
         for top in visit.names.tops:
@@ -51,7 +47,7 @@ class NobodyReads(Diagnosis):
                 seen |= {(f"{visit.names.of(module)}.{name}", "module.requires_grad_(False)") for name in own}
         yield from sorted(seen)
 
-    def rates(self, visit: "Visit") -> Iterator[tuple[str, str]]:
+    def rates(self, visit: Visit) -> Iterator[tuple[str, str]]:
         """A rate that was set on an optimizer, or under another name in its groups."""
         for optimizer in visit.watch.optimizers.values():
             if vars(optim).get(type(optimizer).__name__) is not type(optimizer):  # one of the program's own may read what it likes
@@ -64,7 +60,7 @@ class NobodyReads(Diagnosis):
                 if meant or name in RATES:
                     yield f'group["{name}"]', f'group["{meant or "lr"}"]'
 
-    def weights(self, visit: "Visit") -> Iterator[Finding]:
+    def weights(self, visit: Visit) -> Findings:
         """Weights of which none fits, or that went into a model that is gone, where one like it is trained."""
         used = {id(m) for top in visit.watch.called.values() for m in top.modules()}
         inside = [m for top in visit.watch.called.values() for m in top.modules()]
@@ -90,7 +86,7 @@ class NobodyReads(Diagnosis):
                 )
                 return
 
-    def untaught(self, visit: "Visit") -> Iterator[Finding]:
+    def untaught(self, visit: Visit) -> Findings:
         """In a training behind another one a model is asked that was drawn and never learnt, and one like it, which did, is not."""
         given, before = visit.watch.given, visit.before
         called = {id(m): m for top in visit.watch.called.values() for m in top.modules()}
@@ -111,7 +107,7 @@ class NobodyReads(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def frozen_as_drawn(self, visit: "Visit") -> Iterator[Finding]:
+    def frozen_as_drawn(self, visit: Visit) -> Findings:
         """Behind a training a model's frozen part stands as it was drawn, and that of another one like it has learnt."""
         given, before = visit.watch.given, visit.before
         for top in visit.names.tops if before else ():
@@ -131,7 +127,7 @@ class NobodyReads(Diagnosis):
                     )  # fmt: skip
                     return
 
-    def best(self, visit: "Visit") -> Iterator[Finding]:
+    def best(self, visit: Visit) -> Findings:
         """What is kept as the best weights is the weights themselves, which go on learning."""
         if (place := aliased()) and len(visit.steps) > 1:
             yield self.found(
@@ -157,10 +153,10 @@ class NobodyReads(Diagnosis):
                 )
                 return
 
-    def learns(self, visit: "Visit", module: Any) -> bool:
+    def learns(self, visit: Visit, module: Any) -> bool:
         return any(id(p) in visit.watch.reached for p in module.parameters())
 
-    def groups(self, visit: "Visit") -> Iterator[Finding]:
+    def groups(self, visit: Visit) -> Findings:
         """A group of an optimizer, next to others, all of whose parameters are frozen."""
         for step in {id(each.optimizer): each for each in visit.steps}.values():
             groups = step.optimizer.param_groups

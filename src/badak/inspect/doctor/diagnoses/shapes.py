@@ -1,16 +1,9 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.labels import laid_out, next_token
 from badak.inspect.doctor.facts import Step
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 def batch_axis(step: Step, shape: tuple[int, ...]) -> int | None:
@@ -40,7 +33,7 @@ class ViewForTranspose(Diagnosis):
     code = "BADAK-240"
     title = "a view where axes were to be swapped"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "view")
         said = set()
         steps = [step for step in visit.rounds if step.shaped]
@@ -63,7 +56,7 @@ class Stretched(Diagnosis):
     title = "predictions and labels are stretched to (B, B)"
     explains = ("BADAK-260", "BADAK-261")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         by: dict[str, list] = {}
         for step in visit.rounds:
             for shaped in step.shaped:
@@ -88,7 +81,7 @@ class BatchPositions(Diagnosis):
     code = "BADAK-242"
     title = "positions along the batch"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "varies"]
         wrong = [each for step, each in seen if batch_axis(step, each.a) == each.axis]
         if len(wrong) >= 2:
@@ -108,7 +101,7 @@ class BatchFirst(Diagnosis):
     code = "BADAK-243"
     title = "batch_first is forgotten"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "first"]
         wrong = [each for step, each in seen if min(each.a[:2]) > 1 and batch_axis(step, each.a) == 0]
         told = any(batch_axis(step, each.a) is not None for step, each in seen)
@@ -124,7 +117,7 @@ class BatchFirst(Diagnosis):
             )  # fmt: skip
 
 
-def labels_of_batches(visit: "Visit", seen: list) -> bool:
+def labels_of_batches(visit: Visit, seen: list) -> bool:
     """Whether the labels of each step were (B, T) before they were laid flat, B of a loader, as what the layer is given."""
     sizes = {each.batch_size for each in visit.loaders}
     return all(
@@ -133,7 +126,7 @@ def labels_of_batches(visit: "Visit", seen: list) -> bool:
     )
 
 
-def as_many_texts(visit: "Visit", shapes: list[tuple[int, ...]]) -> bool:
+def as_many_texts(visit: Visit, shapes: list[tuple[int, ...]]) -> bool:
     """Whether the first axis has one size, that of the loaders' batches, and the second one another from step to step: texts."""
     first, second = {shape[0] for shape in shapes}, {shape[1] for shape in shapes}
     batches = any(each.batch_size in first for each in visit.loaders) or not visit.loaders and len(shapes) > 5

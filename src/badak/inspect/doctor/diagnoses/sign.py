@@ -1,17 +1,10 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
+from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.names import weights_of
-from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
 from badak.inspect.doctor.text import weight_of
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.facts import Step
-    from badak.inspect.doctor.session import Visit
 
 NUMBERS = {"mse", "difference"}
 LOGARITHMS = ("kl_div", "nll")  # below 0 where they are given something else than logarithms and probabilities
@@ -24,7 +17,7 @@ class Maximised(Diagnosis):
     title = "the loss is maximised"
     explains = ("BADAK-213", "BADAK-219", "BADAK-220")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "certain")
         yield from self._divergence(visit)
         yield from self._reward(visit)
@@ -36,7 +29,7 @@ class Maximised(Diagnosis):
             if len(rounds) >= 8:
                 yield from self._turned(visit, rounds)
 
-    def _turned(self, visit: "Visit", rounds: "list[Step]") -> Iterator[Finding]:
+    def _turned(self, visit: Visit, rounds: list[Step]) -> Findings:
         """A loss that cannot be below 0 is made larger by the optimizer of the very model whose loss it is."""
         places: dict[str, list[tuple[float, float]]] = {}
         several = len(visit.watch.optimizers) > 1
@@ -61,7 +54,7 @@ class Maximised(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _reward(self, visit: "Visit") -> Iterator[Finding]:
+    def _reward(self, visit: Visit) -> Findings:
         """What a critic foretells of rewards is made smaller by the optimizer of an actor."""
         critics: dict[int, set[str]] = {}  # models (their id), and of what kind their own losses are
         for steps in visit.by_optimizer() if len(visit.watch.optimizers) > 1 and REWARDS.search(own_text()) else ():
@@ -87,7 +80,7 @@ class Maximised(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _same_way(self, visit: "Visit") -> Iterator[Finding]:
+    def _same_way(self, visit: Visit) -> Findings:
         """A generator and its critic move the critic's score of what was generated in one direction."""
         if len(visit.watch.optimizers) != 2:
             return
@@ -113,7 +106,7 @@ class Maximised(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _unlikely(self, visit: "Visit") -> Iterator[Finding]:
+    def _unlikely(self, visit: Visit) -> Findings:
         """What was rewarded is made less likely."""
         if not visit.watch.chosen and not any(step.weighed for step in visit.steps) or not REWARDS.search(own_text()):
             return
@@ -136,7 +129,7 @@ class Maximised(Diagnosis):
                 )  # fmt: skip
                 return
 
-    def _likelihood(self, visit: "Visit") -> Iterator[Finding]:
+    def _likelihood(self, visit: Visit) -> Findings:
         """Data, or what is made of it, becomes less likely under a distribution."""
         for steps in visit.by_optimizer() if not REWARDS.search(own_text()) else ():
             rounds = [step for step in steps if step.fresh]
@@ -152,7 +145,7 @@ class Maximised(Diagnosis):
                     )  # fmt: skip
                     return
 
-    def _divergence(self, visit: "Visit") -> Iterator[Finding]:
+    def _divergence(self, visit: Visit) -> Findings:
         """A divergence, which is 0 or more, is taken away from the loss."""
         pulled = [each for step in visit.rounds for each in step.divergences if each.pull]
         if len(pulled) >= 5 and all(each.pull < 0 for each in pulled):  # type: ignore[operator]

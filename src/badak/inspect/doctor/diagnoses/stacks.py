@@ -1,13 +1,8 @@
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class SameModule(Diagnosis):
@@ -16,7 +11,7 @@ class SameModule(Diagnosis):
     code = "BADAK-251"
     title = "one layer stands several times in a stack"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "norm")
         for top in visit.names.tops:
             for module in top.modules():
@@ -41,7 +36,7 @@ class BatchOfOne(Diagnosis):
     code = "BADAK-252"
     title = "batch norm over one row"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         calls = [call for step in visit.rounds for call in step.calls if call.grad and call.training and call.content]
         norms = [call for call in calls if any("BatchNorm" in type(m).__name__ for m in call.module.modules())]
         if len(norms) >= 5 and all(call.content[0][1][:1] == (1,) and len(call.content[0][1]) > 1 for call in norms):
@@ -54,7 +49,7 @@ class BatchOfOne(Diagnosis):
             )  # fmt: skip
 
 
-def ends_of_stacks(visit: "Visit", lost: list[Any]) -> bool:
+def ends_of_stacks(visit: Visit, lost: list[Any]) -> bool:
     """Whether all of these are a part of the last of several layers alike, whose other parts learn, and which the one before
     learns: what it hands on to the next one is read by nobody."""
     learn = {visit.names.parameters.get(key, "") for key in visit.watch.reached}

@@ -1,16 +1,11 @@
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
+from badak.inspect.doctor.facts import Step
 from badak.inspect.doctor.source import own_text
 from badak.nn import Module
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.facts import Step
-    from badak.inspect.doctor.session import Visit
 
 LATER = re.compile(
     r"pre_?train|\bload_?(?!er)\w*(state|model|weight|check|ckpt|param|net|body|bone|encoder)|(?<!np\.)(?<!json\.)\bload\(|freez|frozen(?!\s*=)|"
@@ -35,7 +30,7 @@ def without_own(text: str) -> str:
     return text
 
 
-def alone(visit: "Visit", outside: list[Any]) -> bool:
+def alone(visit: Visit, outside: list[Any]) -> bool:
     """Whether weights that were drawn here and get gradients are left to themselves: a body that was trained before may rest."""
     given, text = visit.watch.given, without_own(own_text())
     return (
@@ -47,13 +42,13 @@ def alone(visit: "Visit", outside: list[Any]) -> bool:
     )
 
 
-def in_both(one: "list[Step]", other: "list[Step]") -> bool:
+def in_both(one: list[Step], other: list[Step]) -> bool:
     """Whether two optimizers that make their steps by turns hold the same parameters."""
     held = [{id(p) for p in steps[0].optimizer._parameters()} for steps in (one, other)]
     return bool(held[0] & held[1]) and one[0].number < other[-1].number and other[0].number < one[-1].number
 
 
-def halves(visit: "Visit", outside: list[Any]) -> bool:
+def halves(visit: Visit, outside: list[Any]) -> bool:
     """Whether the optimizer has the weights of layers whose biases get gradients and are left out."""
     trained, owners = visit.trained, visit.names.owners
     biases = [p for p in outside if p.dim() <= 1 and id(p) in owners]
@@ -61,7 +56,7 @@ def halves(visit: "Visit", outside: list[Any]) -> bool:
     return len(left) >= 2 and all(p.dim() <= 1 for p in outside)
 
 
-def thawed(visit: "Visit", outside: list[Any]) -> bool:
+def thawed(visit: Visit, outside: list[Any]) -> bool:
     """Whether weights were frozen, although their modules were called, and then were to learn: what rests is not thawed."""
     watch, rounds = visit.watch, len(visit.rounds)
     used = {*watch.called, *watch.inside}
@@ -75,7 +70,7 @@ class StaleOptimizer(Diagnosis):
     code = "BADAK-212"
     title = "the optimizer does not have all weights"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         trained, names, reached = visit.trained | visit.before, visit.names.parameters, visit.watch.reached
         left = visit.copies | trained
         outside = [p for key, p in reached.items() if key in names and key not in left and p.requires_grad]
@@ -103,7 +98,7 @@ class StaleOptimizer(Diagnosis):
             missing=len(outside), orphans=len(orphans),
         )  # fmt: skip
 
-    def loose(self, visit: "Visit") -> Iterator[Finding]:
+    def loose(self, visit: Visit) -> Findings:
         """Tensors of no module that get a gradient in each step, and that neither an optimizer has nor the program writes."""
         watch = visit.watch
         every = {id(m): m for m in visit.alive if isinstance(m, Module)} | {id(m): m for t in visit.names.tops for m in t.modules()}

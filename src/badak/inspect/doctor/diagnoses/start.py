@@ -1,13 +1,7 @@
-from collections.abc import Iterator
 from math import log
-from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 COLD = 20.0  # how far cosines spread that are multiplied by more than any temperature asks for
 
@@ -19,7 +13,7 @@ class BadStart(Diagnosis):
     title = "the loss starts far above ln V"
     margin = 1.5  # nats above ln V, and times ln V
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         if not visit.steps:
             return
         said = set()

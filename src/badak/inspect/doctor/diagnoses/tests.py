@@ -1,16 +1,10 @@
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
-
 
 LEAST = 8  # rows
 
@@ -21,7 +15,7 @@ class TestedOnTrain(Diagnosis):
     code = "BADAK-238"
     title = "tested on what it was trained on"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "chosen")
         yield from self.told(visit, "scaled")
         models: dict[int, list[Tested]] = {}
@@ -32,7 +26,7 @@ class TestedOnTrain(Diagnosis):
         found = (self.judged(visit, every) for model, every in models.items() if model in learners)
         yield from [each for each in found if each is not None][:1]
 
-    def judged(self, visit: "Visit", every: list[Tested]) -> Finding | None:
+    def judged(self, visit: Visit, every: list[Tested]) -> Finding | None:
         """What is to be said of the tests of one model: parts of it may be asked about what was drawn."""
         rows, known = sum(t.rows for t in every), sum(t.known for t in every)
         left = ", ".join(held_back()[:1])  # data for tests that nobody reads
@@ -55,7 +49,7 @@ class TestedOnTrain(Diagnosis):
         )  # fmt: skip
 
 
-def expected(visit: "Visit", every: list[Tested]) -> float:
+def expected(visit: Visit, every: list[Tested]) -> float:
     """How many rows of the tests a model would know, were they those of its loader; infinite where that is not known."""
     try:
         most = max((len(each.dataset) for each in visit.loaders), default=0)
@@ -76,7 +70,7 @@ class DropoutInTests(Diagnosis):
     code = "BADAK-239"
     title = "dropout is at work in eval mode"
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         buckets = [*visit.steps, visit.watch.open]
         places = [place for step in buckets for place in step.dropped]
         if places and not any(tested.again for step in buckets for tested in step.tested):  # asked twice: the doubt is meant

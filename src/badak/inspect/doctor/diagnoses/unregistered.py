@@ -1,15 +1,10 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.names import assigned_at
-from badak.inspect.doctor.report import Finding
 from badak.nn import Module
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class LayersNotRegistered(Diagnosis):
@@ -19,7 +14,7 @@ class LayersNotRegistered(Diagnosis):
     title = "layers that the model does not know"
     explains = ("BADAK-206", "BADAK-209", "BADAK-212", "BADAK-217")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         yield from self._tensors(visit)
         trained, reached = visit.trained, visit.watch.reached
         by: dict[tuple[int, str], list[Module]] = {}
@@ -45,7 +40,7 @@ class LayersNotRegistered(Diagnosis):
                 layers=len(modules), weights=count,
             )  # fmt: skip
 
-    def _tensors(self, visit: "Visit") -> Iterator[Finding]:
+    def _tensors(self, visit: Visit) -> Findings:
         """Tensors that want a gradient and are no parameters."""
         alone = [each for each in visit.alive if isinstance(each, Module) and id(each) not in visit.names.modules]
         for module in (*(each for top in visit.names.tops for each in top.modules()), *alone):
@@ -60,7 +55,7 @@ class LayersNotRegistered(Diagnosis):
                     )  # fmt: skip
 
 
-def in_a_list(visit: "Visit", module: Module) -> Module | None:
+def in_a_list(visit: Visit, module: Module) -> Module | None:
     """The module that holds this one in a plain list, where a method of it, and not its forward, calls this one."""
     return next(
         (each for each in visit.alive if isinstance(each, Module) and each is not module and _attribute(each, module)), None

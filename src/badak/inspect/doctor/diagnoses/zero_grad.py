@@ -1,12 +1,5 @@
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from badak.core.errors import tr
-from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
-from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
+from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 
 
 class MissingZeroGrad(Diagnosis):
@@ -16,7 +9,7 @@ class MissingZeroGrad(Diagnosis):
     title = "gradients are never cleared"
     explains = ("BADAK-213", "BADAK-219")
 
-    def look(self, visit: "Visit") -> Iterator[Finding]:
+    def look(self, visit: Visit) -> Findings:
         for steps in visit.by_optimizer():
             left = [step for step in steps[1:] if step.leftover[0] and visit.watch.reached]
             if len(left) < 2 or 2 * len(left) < len(steps) - 1:
