@@ -9,6 +9,7 @@ import numpy as np
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, losses, parts, rewards
 from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
@@ -234,9 +235,7 @@ def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
 
 def token_by_token(lookups: list[Lookup]) -> list[Lookup]:
     """Of a table that is asked for one token of each row after the other: all of them, (T, B) and (B, T)."""
-    by: dict[int, list[Lookup]] = {}
-    for each in lookups:
-        by.setdefault(id(each.module), []).append(each)
+    by = grouped((id(each.module), each) for each in lookups)
     found = []
     for several in by.values():
         rows = {each.ids.shape for each in several}

@@ -4,6 +4,7 @@ import ast
 import re
 
 from badak.core.errors import tr
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.syntax import assigned, called, changed, find, names_in
@@ -81,11 +82,12 @@ def best_of_the_test(tree: ast.Module) -> Found:
 def in_another_order(tree: ast.Module) -> Found:
     """Flowers(["rose", "lily", "iris"]) for the training, and the same list in another order for the test."""
     kinds = {x.name for x in find(tree, ast.ClassDef) if "Dataset" in " ".join(map(unparse, x.bases))}
-    several: dict[tuple[str, int], list[tuple[int, list[str]]]] = {}
-    for call in (x for x in find(tree, ast.Call) if called(x) in kinds):
-        for i, x in enumerate([*call.args, *(x.value for x in call.keywords)]):
-            if isinstance(x, ast.List | ast.Tuple) and len(x.elts) > 2 and all(isinstance(y, ast.Constant) for y in x.elts):
-                several.setdefault((called(call), i), []).append((call.lineno, [unparse(y) for y in x.elts]))
+    several = grouped(
+        ((called(call), i), (call.lineno, [unparse(y) for y in x.elts]))
+        for call in (x for x in find(tree, ast.Call) if called(x) in kinds)
+        for i, x in enumerate([*call.args, *(x.value for x in call.keywords)])
+        if isinstance(x, ast.List | ast.Tuple) and len(x.elts) > 2 and all(isinstance(y, ast.Constant) for y in x.elts)
+    )
     for (kind, _), given in several.items():
         for line, one in given[1:]:
             first = next((x for _, x in given if sorted(x) == sorted(one)), one)

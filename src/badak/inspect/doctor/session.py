@@ -18,6 +18,7 @@ from badak.inspect.doctor.diagnoses.settings import NobodyReads
 from badak.inspect.doctor.eval_check import Lookout
 from badak.inspect.doctor.facts import Call, Size, Step
 from badak.inspect.doctor.given import shapes_of
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import Names, living, weights_of
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.text import Told, told
@@ -186,9 +187,7 @@ class Visit:
 
     def by_optimizer(self) -> list[list[Step]]:
         """The steps of each optimizer, where a program has several."""
-        by: dict[int, list[Step]] = {}
-        for step in self.steps:
-            by.setdefault(id(step.optimizer), []).append(step)
+        by = grouped((id(step.optimizer), step) for step in self.steps)
         return list(by.values())
 
     @cached_property
@@ -249,10 +248,7 @@ class Visit:
 
     def with_zero_gradient(self) -> list[Any]:
         """The parameters whose gradient was exactly 0 whenever it was measured, three times or more."""
-        sizes: dict[int, list[float]] = {}
-        for step in self.steps:
-            for key, size in step.sizes.items():
-                sizes.setdefault(key, []).append(size.gradient)
+        sizes = grouped((key, size.gradient) for step in self.steps for key, size in step.sizes.items())
         still = {key for key, each in sizes.items() if len(each) >= 3 and not any(each) and key in self.watch.reached}
         learns = {id(self.names.owners[key]) for key in sizes if key not in still and key in self.names.owners}
         # a bias may cancel out where outputs are only compared with each other

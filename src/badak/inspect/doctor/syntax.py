@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.source import unparse, walk
 
 FUNCTIONS = ast.FunctionDef | ast.Module
@@ -76,10 +77,7 @@ def trainings(tree: ast.AST) -> list[Any]:
 
 def values_of(tree: ast.AST) -> dict[str, list[ast.expr]]:
     """All that each name is given."""
-    found: dict[str, list[ast.expr]] = {}
-    for _, name, value in assigned(tree):
-        found.setdefault(name, []).append(value)
-    return found
+    return grouped((name, value) for _, name, value in assigned(tree))
 
 
 def called(node: ast.AST) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from badak.core.errors import tr
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.syntax import called, find, functions_of, ids_below, named_in, names_in
 from badak.inspect.doctor.told import Found, Told, rule
@@ -169,10 +170,7 @@ END = re.compile(r"^(EOS|END|STOP|EOT)(_?(ID|IDX|TOKEN|IX|INDEX))?$|^(eos|end|st
 @rule("setting", "{} is waited for, and no text that is learnt from ends with it")
 def never_ends(tree: ast.Module) -> Found:
     """if token == EOS: break, and no text that is learnt from ends with EOS."""
-    reads: dict[str, list[ast.Name]] = {}
-    for x in walk(tree):
-        if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and END.match(x.id):
-            reads.setdefault(x.id, []).append(x)
+    reads = grouped((x.id, x) for x in walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and END.match(x.id))
     compared = ids_below(find(tree, ast.Compare))
     for name, several in reads.items():
         values = [x.value for x in find(tree, ast.Assign) if name in named_in(x.targets[0])]

@@ -1,6 +1,6 @@
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
-from badak.inspect.doctor.facts import Clip
+from badak.inspect.doctor.grouping import grouped
 
 
 class ClippedAway(Diagnosis):
@@ -12,10 +12,7 @@ class ClippedAway(Diagnosis):
     most, share = 1e-2, 1e-3  # what is let through, and of what was there
 
     def look(self, visit: Visit) -> Findings:
-        by: dict[str, list[Clip]] = {}
-        for step in visit.steps:
-            for clip in step.clips:
-                by.setdefault(clip.place, []).append(clip)
+        by = grouped((clip.place, clip) for step in visit.steps for clip in step.clips)
         for place, every in by.items():
             if len(every) >= 3 and all(
                 clip.limit <= self.most * clip.scale and 0 < clip.limit < self.share * clip.before for clip in every

@@ -9,6 +9,7 @@ from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.facts import Call, Lookup, Step
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
 
@@ -134,11 +135,7 @@ class SameIds(Diagnosis):
 
     def one_row(self, visit: Visit) -> Finding | None:
         """One id for each row, and all of them the same, of a table that has more: whose it is was lost."""
-        by: dict[int, list[Lookup]] = {}
-        for step in visit.steps:
-            for lookup in step.lookups:
-                if lookup.module is not None:
-                    by.setdefault(id(lookup.module), []).append(lookup)
+        by = grouped((id(lookup.module), lookup) for step in visit.steps for lookup in step.lookups if lookup.module is not None)
         for several in by.values():
             first = several[0].ids.reshape(-1)[:1]
             rows = [lookup.ids for lookup in several if lookup.ids.size == len(lookup.ids) >= LEAST]
@@ -263,9 +260,7 @@ class SameBatch(Diagnosis):
 
     def seeds(self, visit: Visit) -> Findings:
         """One line sets the same seed again while one optimizer goes on: each epoch draws the numbers of the first."""
-        by: dict[tuple, list[int]] = {}
-        for place, seed, made in visit.watch.seeds:
-            by.setdefault((place, seed), []).append(made)
+        by = grouped(((place, seed), made) for place, seed, made in visit.watch.seeds)
         one = len({id(step.optimizer) for step in visit.steps}) == 1 and not re.search(r"fork_rng|set_rng_state", own_text())
         for (place, _), after in by.items():
             if one and len({*after}) > 1 and after[-1] > after[0] and len(visit.steps) > 4:
@@ -332,10 +327,7 @@ class NotNormalised(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         yield from self.by_one_number(visit)
-        by: dict[tuple, list] = {}
-        for step in [*visit.steps, visit.watch.open]:
-            for fed in step.fed:
-                by.setdefault((id(fed.module), fed.place), []).append(fed)
+        by = grouped(((id(fed.module), fed.place), fed) for step in [*visit.steps, visit.watch.open] for fed in step.fed)
         for several in by.values():
             if len(several) > 2 and all(max(-fed.low, fed.high) < TINY for fed in several) and several[0].high > several[0].low:
                 fed = several[0]

@@ -7,6 +7,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.stacks import ends_of_stacks
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import assigned_at, is_read, names_of, never_called, weights_of
 from badak.inspect.doctor.source import is_ours, named_line, own_text
 from badak.nn import Conv1d, Conv2d, Conv3d, Linear, Module
@@ -37,10 +38,11 @@ class NeverLearns(Diagnosis):
                 tr("{} is put next to the same numbers again, picked a second time, in each step that was looked at", twice[0].a),
                 tr("look at the indices: hidden[-2] and hidden[-1] are the two directions of a layer that reads both ways"),
             )
-        losses: dict[tuple, list] = {}
-        for step in visit.rounds:
-            for loss in [*(loss for loss in step.trained if loss.kind != "picked"), *step.scalars]:
-                losses.setdefault((loss.place, loss.kind), []).append(loss)
+        losses = grouped(
+            ((loss.place, loss.kind), loss)
+            for step in visit.rounds
+            for loss in [*(loss for loss in step.trained if loss.kind != "picked"), *step.scalars]
+        )
         apart = [*self._constant(visit, losses), *self._last_alone(visit)] or [*self._number(visit)]
         more = (
             self._beside(visit),
@@ -77,10 +79,7 @@ class NeverLearns(Diagnosis):
 
     def _rows(self, visit: Visit) -> Findings:
         """A part of what a layer makes, such as the keys of three, is never used."""
-        by: dict[int, list[tuple[int, int]]] = {}
-        for step in visit.steps:
-            for key, size in step.sizes.items():
-                by.setdefault(key, []).append(size.idle)
+        by = grouped((key, size.idle) for step in visit.steps for key, size in step.sizes.items())
         for key, several in by.items():
             p, owner = visit.watch.reached.get(key), visit.names.owners.get(key)
             if p is not None and isinstance(owner, Linear) and len(several) >= 3 and several[0][1] and len(set(several)) == 1:
@@ -97,10 +96,7 @@ class NeverLearns(Diagnosis):
 
     def _blank(self, visit: Visit) -> Findings:
         """A part of what a layer reads, such as the way around, is always 0."""
-        by: dict[int, list[tuple[int, int]]] = {}
-        for step in visit.steps:
-            for key, size in step.sizes.items():
-                by.setdefault(key, []).append(size.blank)
+        by = grouped((key, size.blank) for step in visit.steps for key, size in step.sizes.items())
         data = {id(fed.module) for step in visit.steps for fed in step.fed}
         for key, several in by.items():
             owner = visit.names.owners.get(key)
@@ -118,10 +114,7 @@ class NeverLearns(Diagnosis):
 
     def _constant(self, visit: Visit, losses: dict[tuple, list]) -> Findings:
         """A number is added to the loss that is always the same share of another loss, which is never differentiated."""
-        by: dict[str, list[float]] = {}
-        for step in visit.rounds:
-            for place, number, _ in step.constants:
-                by.setdefault(place, []).append(number)
+        by = grouped((place, number) for step in visit.rounds for place, number, _ in step.constants)
         for (at, _), several in losses.items():
             values = np.array([np.nan if loss.value is None else loss.value for loss in several])
             if len(values) < 4 or any(loss.scale for loss in several) or not np.isfinite(values).all() or not all(values):
@@ -144,11 +137,9 @@ class NeverLearns(Diagnosis):
 
     def _number(self, visit: Visit) -> Findings:
         """What backward() is called of has a part without a graph, which is another number in each step."""
-        by: dict[str, list[float]] = {}
-        for step in visit.rounds:
-            for place, number, went in step.constants:
-                if np.isfinite(number) and went:
-                    by.setdefault(place, []).append(number)
+        by = grouped(
+            (place, number) for step in visit.rounds for place, number, went in step.constants if np.isfinite(number) and went
+        )
         for place, numbers in by.items():
             least = min(len([s for s in steps if s.fresh]) for steps in visit.by_optimizer())
             if len(numbers) >= 4 and len(numbers) >= least - 1 and len(set(numbers)) > len(numbers) // 2:
@@ -254,10 +245,7 @@ class NeverLearns(Diagnosis):
     def _unread(self, visit: Visit, losses: dict[tuple, list]) -> Findings:
         """A loss gets a name that the program never reads."""
         least = min((len(steps) for steps in visit.by_optimizer()), default=0)
-        made: dict[str, list] = {}
-        for step in visit.rounds:
-            for each in dict.fromkeys(step.ends):
-                made.setdefault(each, []).append(step)
+        made = grouped((each, step) for step in visit.rounds for each in dict.fromkeys(step.ends))
         known = {place: several for (place, _), several in losses.items() if not any(loss.scale for loss in several)}
         for place, several in (
             known | {place: each for place, each in made.items() if place not in {key[0] for key in losses}}
@@ -323,10 +311,11 @@ class NeverLearns(Diagnosis):
 
     def _last_alone(self, visit: Visit) -> Findings:
         """Of several losses that a line makes in each step only the last one is differentiated."""
-        places: dict[str, list[list]] = {}
-        for step in visit.rounds:
-            for place in {loss.place for loss in step.trained}:
-                places.setdefault(place, []).append([bool(loss.scale) for loss in step.trained if loss.place == place])
+        places = grouped(
+            (place, [bool(loss.scale) for loss in step.trained if loss.place == place])
+            for step in visit.rounds
+            for place in {loss.place for loss in step.trained}
+        )
         for place, several in places.items():
             last = sum(several[0]) if several else 0
             if len(several) >= 3 and all(len(each) > 2 and last_alone(each) for each in several):

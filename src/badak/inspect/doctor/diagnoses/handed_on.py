@@ -1,6 +1,7 @@
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Begun, Step
+from badak.inspect.doctor.grouping import grouped
 
 LEAST = 3  # calls in a step, and steps
 
@@ -30,8 +31,6 @@ class NotHandedOn(Diagnosis):
     @staticmethod
     def same(step: Step) -> list[Begun]:
         """The calls of the layer that is called most often, where all of them begin alike; else none."""
-        by: dict[int, list[Begun]] = {}
-        for each in step.begun:
-            by.setdefault(each.layer, []).append(each)
+        by = grouped((each.layer, each) for each in step.begun)
         several = max(by.values(), key=len)
         return several if len(several) >= LEAST and len({each.state for each in several}) == 1 else []

@@ -2,6 +2,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
+from badak.inspect.doctor.grouping import grouped
 
 
 class DeadUnits(Diagnosis):
@@ -12,10 +13,11 @@ class DeadUnits(Diagnosis):
     explains = ("BADAK-217", "BADAK-218", "BADAK-261")
 
     def look(self, visit: Visit) -> Findings:
-        by: dict[tuple, list] = {}
-        for step in [*visit.steps, visit.watch.open]:
-            for seen in step.rectified:
-                by.setdefault((id(seen.module), seen.place, len(seen.alive)), []).append(seen)
+        by = grouped(
+            ((id(seen.module), seen.place, len(seen.alive)), seen)
+            for step in [*visit.steps, visit.watch.open]
+            for seen in step.rectified
+        )
         for several in by.values():
             alive = np.logical_or.reduce([seen.alive for seen in several])
             dead, rows = int((~alive).sum()), sum(seen.rows for seen in several)
@@ -38,10 +40,7 @@ class SaturatedAttention(Diagnosis):
     explains = ("BADAK-218",)
 
     def look(self, visit: Visit) -> Findings:
-        by: dict[tuple, list] = {}
-        for step in visit.steps[:3]:
-            for seen in step.attended:
-                by.setdefault((id(seen.module), seen.place), []).append(seen.sharp)
+        by = grouped(((id(seen.module), seen.place), seen.sharp) for step in visit.steps[:3] for seen in step.attended)
         sharp = {key: values for key, values in by.items() if len(values) >= 3 and min(values) >= 0.9}
         if sharp:
             (_, place), values = next(iter(sharp.items()))

@@ -6,6 +6,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
 from badak.inspect.doctor.facts import Loss, Step
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
@@ -30,9 +31,7 @@ def asks_for_one(loss: Loss) -> bool:
 
 def same_rows_twice(step: Step) -> bool:
     """Whether all that a model was given in a step is the same, twice."""
-    given: dict[int, list[int]] = {}
-    for call in (x for x in step.calls if x.grad):
-        given.setdefault(id(call.module), []).append(call.content[0][2] if call.content else 0)
+    given = grouped((id(call.module), call.content[0][2] if call.content else 0) for call in step.calls if call.grad)
     return any(len(each) > 1 and len({*each}) == 1 and each[0] for each in given.values())
 
 
@@ -152,17 +151,19 @@ class OddLabels(Diagnosis):
         """The same of the steps of one optimizer."""
         found = []
         for step in rounds:
-            asked: dict[tuple, list[Loss]] = {}
-            for loss in step.trained:
-                if loss.kind in ("bce", "bce_with_logits") and loss.labels is not None and loss.rows > 3 and loss.size:
-                    asked.setdefault((loss.size, loss.rows, loss.labels.shape, loss.print), []).append(loss)
+            by = grouped(
+                ((loss.size, loss.rows, loss.labels.shape, loss.print), loss)
+                for loss in step.trained
+                if loss.kind in ("bce", "bce_with_logits") and loss.labels is not None and loss.rows > 3 and loss.size
+            )
+            several = [*by.values()]
             found += [[loss, loss] for loss in step.trained if loss.halves][:1]
             if same_rows_twice(step):  # what drops at random answers otherwise each time
-                asked = {(): [loss for several in asked.values() for loss in several]}
-            for several in asked.values():
-                kinds = {float(loss.labels.flat[0]) for loss in several if np.ptp(loss.labels) == 0}  # type: ignore[union-attr, arg-type]
+                several = [[loss for own in several for loss in own]]
+            for own in several:
+                kinds = {float(loss.labels.flat[0]) for loss in own if np.ptp(loss.labels) == 0}  # type: ignore[union-attr, arg-type]
                 if {0.0, 1.0} <= kinds:
-                    found.append(several)
+                    found.append(own)
         if len(found) < 5 or len(found) < len(rounds) - 1:
             return None
         return self.found(

@@ -5,6 +5,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Step
+from badak.inspect.doctor.grouping import grouped
 from badak.optim import SGD, AdamW
 
 
@@ -56,9 +57,7 @@ class MadeAnew(Diagnosis):
     title = "a new optimizer for each step"
 
     def look(self, visit: Visit) -> Findings:
-        by: dict[frozenset[int], list[list[Step]]] = {}
-        for steps in visit.by_optimizer():
-            by.setdefault(frozenset(id(p) for p in steps[0].optimizer._parameters()), []).append(steps)
+        by = grouped((frozenset(id(p) for p in steps[0].optimizer._parameters()), steps) for steps in visit.by_optimizer())
         for held, several in by.items():
             first = several[0][0]
             remembers = not isinstance(first.optimizer, SGD) or any(group.get("momentum") for group in first.optimizer.param_groups)

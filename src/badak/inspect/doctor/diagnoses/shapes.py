@@ -4,6 +4,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.labels import laid_out, next_token
 from badak.inspect.doctor.facts import Step
+from badak.inspect.doctor.grouping import grouped
 
 
 def batch_axis(step: Step, shape: tuple[int, ...]) -> int | None:
@@ -57,11 +58,7 @@ class Stretched(Diagnosis):
     explains = ("BADAK-260", "BADAK-261")
 
     def look(self, visit: Visit) -> Findings:
-        by: dict[str, list] = {}
-        for step in visit.rounds:
-            for shaped in step.shaped:
-                if shaped.kind == "stretched":
-                    by.setdefault(shaped.place, []).append(shaped)
+        by = grouped((shaped.place, shaped) for step in visit.rounds for shaped in step.shaped if shaped.kind == "stretched")
         for place, several in by.items():
             a, b = several[0].a, several[0].b
             n = max(*a, *b)

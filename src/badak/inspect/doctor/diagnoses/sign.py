@@ -2,6 +2,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.facts import Step
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import weights_of
 from badak.inspect.doctor.source import own_text
 from badak.inspect.doctor.text import weight_of
@@ -110,10 +111,7 @@ class Maximised(Diagnosis):
         """What was rewarded is made less likely."""
         if not visit.watch.chosen and not any(step.weighed for step in visit.steps) or not REWARDS.search(own_text()):
             return
-        by: dict[str, list[float]] = {}
-        for step in visit.rounds:
-            for place, gradient in step.weighed:
-                by.setdefault(place, []).append(gradient)
+        by = grouped((place, gradient) for step in visit.rounds for place, gradient in step.weighed)
         steps = {place: sum(any(at == place for at, _ in step.weighed) for step in visit.rounds) for place in by}
         for place, several in by.items():
             known = [each for each in several if each]

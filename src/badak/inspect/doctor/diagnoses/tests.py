@@ -3,6 +3,7 @@ from dataclasses import replace
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Tested
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
 
@@ -18,10 +19,7 @@ class TestedOnTrain(Diagnosis):
     def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "chosen")
         yield from self.told(visit, "scaled")
-        models: dict[int, list[Tested]] = {}
-        for step in [*visit.steps, visit.watch.open]:
-            for tested in step.tested:
-                models.setdefault(tested.module, []).append(tested)
+        models = grouped((tested.module, tested) for step in [*visit.steps, visit.watch.open] for tested in step.tested)
         learners = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
         found = (self.judged(visit, every) for model, every in models.items() if model in learners)
         yield from [each for each in found if each is not None][:1]
