@@ -81,7 +81,7 @@ def test_rules_look_at_a_text_once_and_not_once_for_each_line():
         calls = [0]
         sys.setprofile(lambda frame, event, arg, calls=calls: calls.__setitem__(0, calls[0] + (event in ("call", "c_call"))))
         try:
-            for rule in (text.for_nobody, text.returns, text.columns, text.counts):
+            for rule in (text.for_nobody, text.returns.returns, *text.columns.RULES, text.counts.counts):
                 list(rule(tree))
         finally:
             sys.setprofile(None)

@@ -8,13 +8,21 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import BATCHES
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, called, calls_of, find, functions_of, ids_below, named_in, names_in, stored_in
+from badak.inspect.doctor.syntax import (
+    SCOPES,
+    assigned,
+    called,
+    calls_of,
+    find,
+    functions_of,
+    ids_below,
+    named_in,
+    names_in,
+    parts_of,
+    stored_in,
+)
 from badak.inspect.doctor.tables import TRAIN
 from badak.inspect.doctor.told import OTHER, Found, rule
-
-
-def scopes(tree: ast.Module) -> list[ast.FunctionDef | ast.Module]:
-    return find(tree, ast.FunctionDef | ast.Module)
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
@@ -33,31 +41,28 @@ def tests(scope: ast.AST) -> list[tuple[ast.For, bool]]:
     return [(x, not re.search(r"\.(backward|step)\(", unparse(x))) for x in loops]
 
 
+def read_behind(scope: ast.AST, loop: ast.For) -> dict[str, int]:
+    """The names that a scope reads behind a loop, and where first."""
+    names = [x for x in reversed(own_nodes(scope)) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)]
+    return {x.id: x.lineno for x in names if x.lineno > (loop.end_lineno or 0)}
+
+
 EMPTY, LIST = re.compile(r"^(\[\]|list\(\)|0|0\.0|(torch|np)\.zeros\(.*\))$"), re.compile(r"^(\[\]|list\(\))$")
 
 
 @rule("read", "each batch gives {} something new: what is read behind the loop is the last batch alone")
 def last_batch_alone(tree: ast.Module) -> Found:
     """preds = [] before a loop over batches, and preds = logits.argmax(1) in it: the last batch alone is left."""
-    for scope in scopes(tree):
+    for scope in find(tree, SCOPES):
         for loop, only in tests(scope):
             empty = EMPTY if only else LIST  # a training may show the loss of its last batch
             begun = {name for line, name, value in assigned_in(scope) if line < loop.lineno and empty.match(unparse(value))}
             body = walk(loop.body)
-            given = {
-                unparse(x)
-                for line in loop.body
-                if isinstance(line, ast.Assign)
-                for t in line.targets
-                for x in (t.elts if isinstance(t, ast.Tuple) else [t])
-            }
+            lines = [x for x in loop.body if isinstance(x, ast.Assign)]
+            given = {unparse(x) for line in lines for target in line.targets for x in parts_of(target)}
             read = {x.id for x in body if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
             grown = {unparse(x.target) for x in body if isinstance(x, ast.AugAssign)}
-            later = {
-                x.id: x.lineno
-                for x in reversed(own_nodes(scope))
-                if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and x.lineno > (loop.end_lineno or 0)
-            }
+            later = read_behind(scope, loop)
             for name in sorted((begun & given) - read - grown):
                 if name in later and not name.endswith("loss"):  # that of the last batch may be what is shown
                     yield later[name], tr("gather all batches: {}.append(...), or +=", name), name
@@ -69,7 +74,7 @@ COUNTED = re.compile(r"^(np|numpy|torch)\.zeros\(")
 @rule("read", "{} begins again in each batch: the last one alone is read behind the loop")
 def begun_in_each_batch(tree: ast.Module) -> Found:
     """for x, y in val_loader: confusion = np.zeros((4, 4)), which grows in that round and is read behind the loop."""
-    for scope in scopes(tree):
+    for scope in find(tree, SCOPES):
         for loop, only in tests(scope) if scope is not tree else ():
             begun = {
                 name
@@ -77,12 +82,7 @@ def begun_in_each_batch(tree: ast.Module) -> Found:
                 for _, name, value in assigned(line)
                 if EMPTY.match(unparse(value)) or COUNTED.match(unparse(value))
             }
-            outside = {
-                x.id
-                for x in own_nodes(scope)
-                if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and x.lineno > (loop.end_lineno or 0)
-            }
-            for name in sorted(begun & outside) if only else ():
+            for name in sorted(begun & {*read_behind(scope, loop)}) if only else ():
                 text = " ".join(map(unparse, loop.body))
                 grows = re.search(
                     rf"(?<![\w.]){name}(\[[^=]*\])? \+=|(?<![\w.]){name}\.(append|extend|add_)\(|\.at\({name}\b", text
@@ -210,14 +210,8 @@ def in_the_training_alone(tree: ast.Module) -> Found:
         made = [x for x in find(loop, ast.Assign) if isinstance(x.value, ast.Call)]
         for line in made:
             name, function = unparse(line.targets[0]), called(line.value)
-            first = line.value.args[:1]
-            if (
-                function not in own
-                or name not in batch
-                or not first
-                or unparse(first[0]) != name
-                or not given_to_a_model(loop, name)
-            ):
+            first = [unparse(x) for x in line.value.args[:1]]
+            if function not in own or name not in batch or first != [name] or not given_to_a_model(loop, name):
                 continue
             for other in ask:
                 calls = [x for x in find(other, ast.Call) if called(x) in own]

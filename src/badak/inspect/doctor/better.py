@@ -7,7 +7,7 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, called, calls_of, find, holder_of, returns_of, stored_by
+from badak.inspect.doctor.syntax import asked_of, called, calls_of, find, is_ordered, returns_of, stored_by, values_of
 from badak.inspect.doctor.told import Found, Told, rule
 
 LOSS = re.compile(
@@ -17,7 +17,6 @@ GAIN = re.compile(
     r"(^|[._])(acc|accs|accuracy|f1|auc|auroc|iou|dice|(dice|iou)_(coeff?|score|index)|recall|precision|hits?|r2|bleu|correct)$|accuracy|_acc$|acc_"
 )
 DEEP = 8
-SIDES = ast.Lt | ast.Gt | ast.LtE | ast.GtE
 
 
 def worse_is_better(tree: ast.Module) -> Iterator[Told]:
@@ -31,9 +30,7 @@ class Meaning:
     """What numbers of a program are: "loss", "gain", or "" where that is not to be seen."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.values: dict[str, list[ast.expr]] = {}
-        for _, name, value in assigned(tree):
-            self.values.setdefault(name, []).append(value)
+        self.values = values_of(tree)
         self.grown = {unparse(x.target): x.value for x in find(tree, ast.AugAssign)}
         for x in (x for x in calls_of(tree, "append") if len(x.args) == 1):
             self.grown.setdefault(unparse(x.func).removesuffix(".append"), x.args[0])
@@ -46,6 +43,7 @@ class Meaning:
             if isinstance(name, ast.Name)
         }
         self.given = self.arguments(tree)
+        self.around = {id(x): function for function in find(tree, ast.FunctionDef) for x in walk(function)}
 
     def arguments(self, tree: ast.Module) -> dict[str, list[ast.expr]]:
         """What the parameters of the program's functions, and of what its objects are called with, are given."""
@@ -100,21 +98,14 @@ class Meaning:
             return "gain"
         if name not in self.functions:
             if isinstance(node, ast.Call) and name in ("item", "mean", "float", "sum"):
-                holder = holder_of(node)
-                of = [holder] if holder is not None and unparse(holder) not in ("np", "torch") else node.args[:1]
-                return self.of(of[0], None, deep - 1) if of else ""
+                of = asked_of(node)
+                return self.of(of, None, deep - 1) if of is not None else ""
             return "loss" if LOSS.search(name) else ""
         function = self.functions[name]
         ends = returns_of(function)
         taken = [x.elts[place] if isinstance(x, ast.Tuple) and place < len(x.elts) else x for x in ends]
         kinds = {self.of(x, function, deep - 1) for x in taken}
         return kinds.pop() if len(kinds) == 1 else ""
-
-
-def scopes(tree: ast.Module) -> Iterator[tuple[ast.AST | None, ast.If]]:
-    """All ifs, with the function that they stand in."""
-    inside = {id(x): f for f in find(tree, ast.FunctionDef) for x in walk(f)}
-    yield from ((inside.get(id(x)), x) for x in find(tree, ast.If))
 
 
 def sides(test: ast.expr) -> list[ast.expr]:
@@ -132,8 +123,8 @@ def worst(what: str, larger: bool) -> str:
 @rule("best")
 def kept(tree: ast.Module, known: Meaning) -> Found:
     """if loss > best: best = loss, or the other way round for a share of right answers."""
-    for where, node, test in ((where, found, x) for where, found in scopes(tree) for x in sides(found.test)):
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], SIDES):
+    for node, test in ((found, x) for found in find(tree, ast.If) for x in sides(found.test)):
+        if not is_ordered(test):
             continue
         a, b = test.left, test.comparators[0]
         stored = [(unparse(name), unparse(value)) for line in node.body for name, value in stored_by(line)]
@@ -141,7 +132,7 @@ def kept(tree: ast.Module, known: Meaning) -> Found:
             if (unparse(old), unparse(new)) not in stored or "best" not in unparse(old).lower():
                 continue
             larger = isinstance(test.ops[0], ast.Gt | ast.GtE) == (sign == 1)
-            what = known.of(new, where)
+            what = known.of(new, known.around.get(id(node)))
             if what == ("loss" if larger else "gain"):
                 yield node, f"if {unparse(new)} {'<' if larger else '>'} {unparse(old)}:", worst(unparse(new), larger)
 
@@ -149,7 +140,6 @@ def kept(tree: ast.Module, known: Meaning) -> Found:
 @rule("best")
 def largest(tree: ast.Module, known: Meaning) -> Found:
     """best = max(best, loss), or min(best, accuracy)."""
-    inside = {id(x): f for f in find(tree, ast.FunctionDef) for x in walk(f)}
     for node in find(tree, ast.Assign):
         best, call = unparse(node.targets[0]), node.value
         if not isinstance(call, ast.Call):
@@ -158,7 +148,7 @@ def largest(tree: ast.Module, known: Meaning) -> Found:
         if "best" not in best.lower() or unparse(call.func) not in ("max", "min") or len(call.args) != 2 or len(others) != 1:
             continue
         larger = unparse(call.func) == "max"
-        if known.of(others[0], inside.get(id(node))) == ("loss" if larger else "gain"):
+        if known.of(others[0], known.around.get(id(node))) == ("loss" if larger else "gain"):
             what, other = unparse(others[0]), "min" if larger else "max"
             yield node, f"{best} = {other}({best}, {what})", worst(what, larger)
 
@@ -171,8 +161,7 @@ def plateaus(tree: ast.Module, known: Meaning) -> Found:
         if isinstance(line.value, ast.Call) and called(line.value) == "ReduceLROnPlateau":
             given = [*(x.value for x in line.value.keywords if x.arg == "mode"), *line.value.args[1:2], ast.Constant("min")]
             made[unparse(line.targets[0])] = given[0].value if isinstance(given[0], ast.Constant) else ""
-    inside = {id(x): f for f in find(tree, ast.FunctionDef) for x in walk(f)}
     for node in (x for x in find(tree, ast.Call) if x.args):
         mode = made.get(unparse(node.func.value)) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else ""
-        if mode and (mode, known.of(node.args[0], inside.get(id(node)))) in (("max", "loss"), ("min", "gain")):
+        if mode and (mode, known.of(node.args[0], known.around.get(id(node)))) in (("max", "loss"), ("min", "gain")):
             yield node, 'mode="min"' if mode == "max" else 'mode="max"', mode, unparse(node.args[0])

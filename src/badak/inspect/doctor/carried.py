@@ -6,7 +6,18 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, called, calls_of, find, ids_below, is_binary, named_in, names_in, trainings
+from badak.inspect.doctor.syntax import (
+    SCOPES,
+    assigned,
+    called,
+    calls_of,
+    find,
+    ids_below,
+    is_binary,
+    named_in,
+    names_in,
+    trainings,
+)
 from badak.inspect.doctor.told import Found, rule
 from badak.optim import lr_scheduler
 
@@ -44,7 +55,7 @@ def teacher_as_drawn(tree: ast.Module) -> Found:
 @rule("plateau", "{} counts epochs ({}), and its step() is called in each batch: the rate falls at once")
 def steps_for_epochs(tree: ast.Module) -> Found:
     """CosineAnnealingLR(optimizer, T_max=epochs), or StepLR(optimizer, 3), whose step() stands in the loop over batches."""
-    functions = find(tree, ast.FunctionDef | ast.Module)
+    functions = find(tree, SCOPES)
     for scope in functions:
         loops = trainings(scope)
         inner = [x for x in loops if any(y is not x and any(z is x for z in walk(y)) for y in loops)]
@@ -107,12 +118,8 @@ def stays_the_best(tree: ast.Module) -> Found:
         late = [x for x in own if id(x) not in once] if "." in best or not around else own
         looped = ids_below(around)
         if own and not any(id(x) in looped for x in own) and (around or not late) and ("." not in best or not late):
-            yield (
-                node,
-                f"{best} = {unparse(sides[0] if unparse(sides[1]) == best else sides[1])}",
-                unparse(sides[0] if unparse(sides[1]) == best else sides[1]),
-                best,
-            )
+            other = unparse(sides[0] if unparse(sides[1]) == best else sides[1])
+            yield node, f"{best} = {other}", other, best
 
 
 @rule("setting")
@@ -160,19 +167,15 @@ def once_an_epoch(tree: ast.Module) -> Found:
             continue
         given = [unparse(x) for x in [*value.args, *(x.value for x in value.keywords)]]
         given += [unparse(v) for _, n, v in assigned(tree) if n in given]
-        if not any(map(COUNTS.search, [*given, *(x.arg or "" for x in value.keywords)])):
+        says = next((x for x in [*given, *(x.arg or "" for x in value.keywords)] if COUNTS.search(x)), "")
+        if not says:
             continue
         moves = [x for x in calls_of(tree, "step") if same(x, name)]
         within = ids_below(inner)
         loops = [x for x in find(tree, ast.For) if any(y is z for z in moves for y in walk(x))]
         epochs = [x for x in loops if any(y in inner or called(y) in learning for y in walk(x.body))]
         if inner and moves and epochs and not any(id(x) in within for x in moves):
-            yield (
-                moves[0],
-                tr("{}.step() in the loop over batches", name),
-                kind,
-                next(x for x in [*given, *(x.arg or "" for x in value.keywords)] if COUNTS.search(x)),
-            )
+            yield moves[0], tr("{}.step() in the loop over batches", name), kind, says
 
 
 LENGTH = re.compile(r"total|max_?(steps|iters)|num_training|T_max|total_iters|n_?iters|decay_steps", re.IGNORECASE)

@@ -7,6 +7,7 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.syntax import (
+    SCOPES,
     assigned,
     binaries,
     called,
@@ -58,7 +59,7 @@ def ranked_from_below(tree: ast.Module) -> Found:
 @rule("read", "{} begins with the least likely, and precision is asked of the first k")
 def sorted_from_below(tree: ast.Module) -> Found:
     """order = scores.argsort(), hits = truth[order].cumsum(0), and hits / arange(1, n + 1): the least likely come first."""
-    for function in find(tree, ast.FunctionDef | ast.Module):
+    for function in find(tree, SCOPES):
         text = unparse(function)
         for line, name, value in (x for x in assigned(function) if called(x[2]) == "argsort" and HIGH.search(unparse(x[2]))):
             plain = not re.search(r"descending|argsort\(-|\(-\w+\)\.argsort|flip|stable=", unparse(value))
@@ -265,14 +266,8 @@ def gathered_in_two_orders(tree: ast.Module) -> Found:
             x for x in cuts if called(x.value) in ("roll", "flip", "flipud") and isinstance(x.value, ast.Call) and x.value.args
         ]
         for x in rolled:
-            mate = next(
-                (
-                    unparse(y.value)
-                    for y in cuts
-                    if y is not x and unparse(y.slice) == unparse(x.slice) and isinstance(y.value, ast.Name)
-                ),
-                "",
-            )
+            alike = (y.value for y in cuts if y is not x and unparse(y.slice) == unparse(x.slice) and isinstance(y.value, ast.Name))
+            mate = next(map(unparse, alike), "")
             if mate and mate != unparse(x.value.args[0]):  # type: ignore[attr-defined]
                 yield apart_from(x.lineno, unparse(x.value.args[0]), mate)  # type: ignore[attr-defined]
 
@@ -335,17 +330,6 @@ def turned_alone(tree: ast.Module) -> Found:
 
 
 RULES = (
-    cut_into_rows,
-    other_column,
-    sorted_alone,
-    sorted_within,
-    column_twice,
-    gathered_in_two_orders,
-    one_stands_still,
-    turned_alone,
-    named_twice,
-    order_for_ranks,
-    errors_that_cancel,
-    ranked_from_below,
-    sorted_from_below,
-)
+    cut_into_rows, other_column, sorted_alone, sorted_within, column_twice, gathered_in_two_orders, one_stands_still,
+    turned_alone, named_twice, order_for_ranks, errors_that_cancel, ranked_from_below, sorted_from_below,
+)  # fmt: skip

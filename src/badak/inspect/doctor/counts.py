@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import called, find, named_in
+from badak.inspect.doctor.syntax import SCOPES, called, find, named_in
 from badak.inspect.doctor.told import Found, rule
 
 TP, FP, FN, TN = 2, 3, 5, 11
@@ -61,7 +61,7 @@ ALLOWED = (
 @rule("read", "{} = {} is {}, and not {}")
 def counts(tree: ast.Module) -> Found:
     """precision = tp / (tp + fn): a metric under the name of another."""
-    for scope in find(tree, ast.FunctionDef | ast.Module):
+    for scope in find(tree, SCOPES):
         if re.search(r"len\([^()]* & ", unparse(scope)):  # sets of what was found, not rows
             continue
         known: dict[str, Any] = {}
@@ -150,17 +150,7 @@ def worth(value: ast.expr, known: dict[str, Any]) -> Any:
     itself = any(isinstance(x, ast.Compare) and unparse(x.left) == unparse(x.comparators[0]) for x in walk(value))
     if itself or any(called(x) not in PLAIN for x in calls):  # what is compared with itself is told by another rule
         return None
-    held: dict[str, Any] = {
-        "len": len,
-        "max": max,
-        "min": min,
-        "float": float,
-        "int": int,
-        "sum": np.sum,
-        "round": round,
-        "np": np,
-        "abs": abs,
-    }
+    held: dict[str, Any] = {x.__name__: x for x in (len, max, min, float, int, round, abs)} | {"sum": np.sum, "np": np}
     for name in names - {*held}:
         low = name.lower()
         if name in known:

@@ -8,7 +8,22 @@ from badak.inspect.doctor.held import is_held
 from badak.inspect.doctor.idle import DRAWN
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, binaries, called, changed, find, is_binary, names_in, number, stored_by, values_of
+from badak.inspect.doctor.syntax import (
+    SCOPES,
+    asked_of,
+    assigned,
+    binaries,
+    called,
+    calls_of,
+    changed,
+    find,
+    is_binary,
+    names_in,
+    number,
+    stored_by,
+    target_of,
+    values_of,
+)
 from badak.inspect.doctor.tables import TRAIN
 from badak.inspect.doctor.told import OTHER, Found, Told, rule
 
@@ -65,13 +80,7 @@ def counted_alike(tree: ast.Module) -> Found:
     for block in (x.body for x in walk(tree) if isinstance(getattr(x, "body", None), list)):
         known: dict[tuple[str, str], str] = {}
         for line in block:
-            target = (
-                line.target
-                if isinstance(line, ast.AugAssign)
-                else line.targets[0]
-                if isinstance(line, ast.Assign) and len(line.targets) == 1
-                else None
-            )
+            target = target_of(line)
             if target is None or not isinstance(target, ast.Name | ast.Subscript):
                 continue
             name, value = unparse(target), unparse(line.value)
@@ -110,7 +119,7 @@ def without_the_labels(tree: ast.Module) -> Found:
                 sides = {unparse(compares[0].left), unparse(compares[0].comparators[0])}
                 if unparse(loop.target) in sides and all(re.fullmatch(r"\w+", x) for x in sides):
                     yield each, "((pred == c) & (y == c)).sum()", unparse(each)
-    for scope in find(tree, ast.FunctionDef | ast.Module):
+    for scope in find(tree, SCOPES):
         yield from masked_by_all(scope)
         yield from places_by_texts(scope)
 
@@ -188,14 +197,11 @@ def least_alike_first(tree: ast.Module) -> Found:
     given = {name: value for _, name, value in assigned(tree)}
     firsts = {unparse(x.value) for x in find(tree, ast.Subscript) if re.search(r"^\(?:, :\w+\)?$|^:, :\w+$", unparse(x.slice))}
     for _, name, value in assigned(tree):
-        for node in (
-            x
-            for x in find(value, ast.Call)
-            if (called(x) in ("argsort", "sort") or called(x) == "topk" and "largest=False" in unparse(x))
-            and isinstance(x.func, ast.Attribute)
-        ):
-            of, text = node.func.value, unparse(node)
-            of = node.args[0] if unparse(of) in ("torch", "np", "numpy") and node.args else given.get(unparse(of), of)
+        for node in (x for x in calls_of(value, "argsort", "sort", "topk") if isinstance(x.func, ast.Attribute)):
+            of, text = asked_of(node) or node.func.value, unparse(node)
+            of = of if of in node.args else given.get(unparse(of), of)
+            if called(node) == "topk" and "largest=False" not in text:
+                continue
             product = is_binary(of, ast.MatMult) or called(of) in ("matmul", "mm", "cosine_similarity")
             turned = "descending" in text or "[::-1]" in unparse(value) or "flip" in unparse(value)
             used = name in firsts or any(
@@ -217,12 +223,8 @@ def one_test_for_both(tree: ast.Module) -> Found:
             and not DRAWN.search(unparse(value))
             and re.search(r"set$|data|_x$|_ds$|df$|_loader$|rows|texts", name)
         ):
-            picked = (
-                isinstance(value, ast.Subscript)
-                and isinstance(value.slice, ast.Slice)
-                or isinstance(value, ast.Call)
-                and len(value.args) > 2
-            )
+            cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
+            picked = cut or isinstance(value, ast.Call) and len(value.args) > 2
             other, first = known.setdefault(unparse(value), (name, value)) if picked else (name, value)
             if other != name and first is not value and not changed(tree, names_in(value), first.lineno, line):
                 yield line, OTHER, name, other, unparse(value)[:60]
@@ -317,14 +319,6 @@ def logits_by_half(tree: ast.Module) -> Found:
 
 
 RULES = (
-    with_itself,
-    counted_alike,
-    one_test_for_both,
-    asked_alike,
-    without_the_labels,
-    least_alike_first,
-    shares_changed_round,
-    made_again,
-    order_lost,
-    logits_by_half,
-)
+    with_itself, counted_alike, one_test_for_both, asked_alike, without_the_labels, least_alike_first, shares_changed_round,
+    made_again, order_lost, logits_by_half,
+)  # fmt: skip

@@ -9,7 +9,7 @@ from badak.inspect.doctor import noise, shares
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, binaries, called, find, holder_of, is_binary, values_of
+from badak.inspect.doctor.syntax import asked_of, assigned, binaries, called, find, holder_of, is_binary, is_ordered, values_of
 from badak.inspect.doctor.told import Found, Told, rule
 
 MEAN = re.compile(r"(^|[._])(mean|means|mu|avg|average)\d?$|^(mean|mu)_\w+$", re.IGNORECASE)
@@ -81,11 +81,7 @@ def warm(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """softmax(logits * temperature), of a temperature of 1 and less: what makes the choice bold makes it timid."""
     if not isinstance(node, ast.Call) or not SHARP.match(called(node)):
         return None
-    of = (
-        node.func.value
-        if isinstance(node.func, ast.Attribute) and unparse(node.func.value) not in PLACES
-        else next(iter(node.args), None)
-    )
+    of = asked_of(node)
     several = [of, *given.get(unparse(of), [])] if isinstance(of, ast.Name) else [of]
     for each in (x for x in several if is_binary(x, ast.Mult)):
         by = next((x for x in (each.left, each.right) if COLD.search(text_of(x))), None)
@@ -96,9 +92,6 @@ def warm(node: ast.expr, given: dict) -> tuple[str, str] | None:
         if by is not None and not large:  # of a logarithm that is learnt, exp() is 1 / temperature
             return tr("{} is multiplied by {}, by which it should be divided", unparse(each), unparse(by)), f"... / {unparse(by)}"
     return None
-
-
-PLACES = frozenset("torch F nn.functional torch.nn.functional functional".split())
 
 
 def divergence(node: ast.expr, given: dict) -> tuple[str, str] | None:
@@ -171,11 +164,7 @@ def pinball(node: ast.expr, given: dict) -> tuple[str, str] | None:
     if called(node) not in ("min", "minimum") or not isinstance(node, ast.Call) or len(node.args) != 2:
         return None
     parts = [x for x in node.args if is_binary(x, ast.Mult)]
-    less = [
-        x
-        for x in parts
-        if re.fullmatch(r"\(?\w+ - 1(\.0)?\)?", unparse(x.left)) or re.fullmatch(r"\(?\w+ - 1(\.0)?\)?", unparse(x.right))
-    ]
+    less = [x for x in parts if any(re.fullmatch(r"\(?\w+ - 1(\.0)?\)?", unparse(y)) for y in (x.left, x.right))]
     if len(parts) == 2 and len(less) == 1:
         return tr(
             "{} is the smaller of both errors of a quantile, which is never above 0", unparse(node)
@@ -204,7 +193,7 @@ def noised(node: ast.expr, given: dict) -> tuple[str, str] | None:
 def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
     """logits.argmin()."""
     if isinstance(node, ast.Call) and called(node) == "argmin" and isinstance(node.func, ast.Attribute):
-        of = node.func.value if unparse(node.func.value) not in ("torch", "np") else (node.args or [node.func.value])[0]
+        of = asked_of(node) or node.func.value
         if ASKED.search(text_of(of)):
             return tr("{} is what the model holds for the least likely, or the worst", unparse(node)), f"{unparse(of)}.argmax(...)"
     return None
@@ -247,11 +236,7 @@ def chance(tree: ast.Module) -> Found:
     """if random() > epsilon: a random action."""
     for node, behind in branches(tree):
         test = node.test
-        if (
-            not isinstance(test, ast.Compare)
-            or len(test.ops) != 1
-            or not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
-        ):
+        if not is_ordered(test):
             continue
         left, right = unparse(test.left), unparse(test.comparators[0])
         drawn = re.compile(r"rand(om)?\(|uniform\(")

@@ -48,12 +48,7 @@ def loader_of_the_training(tree: ast.Module) -> Found:
             data = unparse(value.args[0]) if isinstance(value, ast.Call) and value.args else ""
             plain = called(value) == "DataLoader" and "ampler" not in unparse(value)
             if plain and is_held(name) and DATA.search(data) and not says_test(data):
-                yield (
-                    value,
-                    UNSEEN,
-                    name,
-                    data,
-                )
+                yield value, UNSEEN, name, data
 
 
 CHOOSES = re.compile(r"(^|_)(val|valid|validation|dev)(_|$)", re.IGNORECASE)
@@ -68,14 +63,7 @@ def best_of_the_test(tree: ast.Module) -> Found:
     for _, name, value in (x for x in cuts if CHOOSES.search(x[1])):
         for line, other, cut in (x for x in cuts if "test" in x[1].lower() and not CHOOSES.search(x[1])):
             if value is not cut and unparse(value.value) == unparse(cut.value) and overlap(value.slice, cut.slice, numbers):
-                yield (
-                    line,
-                    UNSEEN,
-                    name,
-                    unparse(value),
-                    other,
-                    unparse(cut),
-                )
+                yield line, UNSEEN, name, unparse(value), other, unparse(cut)
 
 
 @rule("prepared", "{} is given {} here, and {} before: the places of one are not those of the other")
@@ -138,14 +126,7 @@ def same_part(tree: ast.Module) -> Found:
                     apart = part is value or changed(tree, names_in(value), part.lineno, line)  # two parts of one, or of another
                     same = unparse(part.value) == unparse(value.value) and not apart
                     if same and overlap(part.slice, value.slice, numbers):
-                        yield (
-                            line,
-                            UNSEEN,
-                            other,
-                            unparse(part),
-                            name,
-                            unparse(value),
-                        )
+                        yield line, UNSEEN, other, unparse(part), name, unparse(value)
 
 
 def rows_given(value: ast.expr, own: set[str]) -> ast.expr:
@@ -212,12 +193,7 @@ def asked_of_the_training(tree: ast.Module) -> Found:
             given = [unparse(x) for x in call.args]
             if any(map(DATA.search, given)) and not any(map(says_test, given)):
                 data = next(x for x in given if DATA.search(x))
-                yield (
-                    call,
-                    UNSEEN,
-                    name.strip(" :,|=") or name,
-                    data,
-                )
+                yield call, UNSEEN, name.strip(" :,|=") or name, data
 
 
 @rule("chosen", "{} is never read, and {} tells how a test went")
@@ -287,24 +263,10 @@ def in_one_block(tree: ast.Module) -> Found:
         read = [x for x in names if isinstance(x.ctx, ast.Load)]
         learnt = [x for x in read if DATA.search(x.id)]
         if scores and learnt and not any(says_test(x.id) and not SCORES.search(x.id) for x in read):
-            yield (
-                learnt[0],
-                UNSEEN,
-                scores[0],
-                learnt[0].id,
-            )
+            yield learnt[0], UNSEEN, scores[0], learnt[0].id
 
 
 RULES = (
-    one_phase,
-    same_part,
-    asked_of_the_training,
-    never_asked,
-    by_chance,
-    in_one_block,
-    loader_of_the_training,
-    best_of_the_test,
-    in_another_order,
-    last_is_learnt,
-    limit_of_the_test,
-)
+    one_phase, same_part, asked_of_the_training, never_asked, by_chance, in_one_block, loader_of_the_training, best_of_the_test,
+    in_another_order, last_is_learnt, limit_of_the_test,
+)  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import shown, unparse, walk
-from badak.inspect.doctor.syntax import find, is_binary, named_in, read_in, stored_in, trainings
+from badak.inspect.doctor.syntax import called, find, is_binary, named_in, read_in, stored_in, trainings
 from badak.inspect.doctor.told import OTHER, Found, Told, rule
 from badak.inspect.doctor.unread import READ_IT, TERM, made_zero, never_read
 from badak.optim import lr_scheduler
@@ -83,21 +83,12 @@ def never_moves_on(tree: ast.Module) -> Found:
             if unparse(over.func) == "enumerate" and isinstance(target, ast.Tuple):
                 target = target.elts[-1]
             over = over.args[0]
-        if (
-            not isinstance(over, ast.Call)
-            or unparse(over.func) != "range"
-            or len(over.args) != 3
-            or not isinstance(target, ast.Name)
-        ):
+        if called(over) != "range" or len(over.args) != 3 or not isinstance(target, ast.Name):
             continue
         body = walk(loop.body)
         picks = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) for node in body)
         picks |= any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in body)
-        if (
-            picks
-            and not target.id.startswith("_")
-            and not any(isinstance(node, ast.Name) and node.id == target.id for node in body)
-        ):
+        if picks and not target.id.startswith("_") and target.id not in named_in(loop.body):
             yield loop, f"x[rows[{target.id} : {target.id} + size]]", unparse(over), target.id
 
 

@@ -43,7 +43,7 @@ def unread_of_a_batch(tree: ast.Module) -> Found:
         text = unparse(function)
         if "gather(" not in text and not any(discounted(x) for x in find(function, ast.BinOp)):
             continue
-        reads = names_read(function) | read_elsewhere(tree, function)
+        reads = read_in(function) | read_elsewhere(tree, function)
         for line, name, value in assigned(function):
             if OF_BATCH.search(unparse(value)) and not name.startswith("_") and name not in reads and name.isidentifier():
                 yield line, "reward + gamma * next_value * (1 - done)", name, function.name
@@ -53,11 +53,7 @@ def read_elsewhere(tree: ast.Module, function: ast.FunctionDef) -> set[str]:
     """The names that another function is given, too, and reads: what they are worth was made of them before."""
     others = [x for x in find(tree, ast.FunctionDef) if x is not function]
     tuples = [(x, line.targets[0]) for x in others for line in find(x, ast.Assign)]
-    return {unparse(y) for x, given in tuples if isinstance(given, ast.Tuple) for y in given.elts if unparse(y) in names_read(x)}
-
-
-def names_read(function: ast.FunctionDef) -> set[str]:
-    return read_in(function)
+    return {unparse(y) for x, given in tuples if isinstance(given, ast.Tuple) for y in given.elts if unparse(y) in read_in(x)}
 
 
 def used(function: ast.FunctionDef, name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse
-from badak.inspect.doctor.syntax import assigned, called, find, is_binary, named_in, stored_in, trainings
+from badak.inspect.doctor.syntax import asked_of, assigned, called, find, is_binary, named_in, stored_in, trainings
 from badak.inspect.doctor.told import Found, rule
 
 
@@ -28,17 +28,11 @@ def noise_from_the_begin(tree: ast.Module) -> Found:
         return
     for loop in (x for x in find(tree, ast.For) if isinstance(x.target, ast.Name)):
         t, over = loop.target.id, loop.iter
-        inner = over.args[0] if isinstance(over, ast.Call) and called(over) in ("tqdm", "trange") and over.args else over
-        if (
-            not isinstance(inner, ast.Call)
-            or called(inner) != "range"
-            or len(inner.args) > 1
-            or ".backward(" in unparse(loop)
-            or "randint" in unparse(loop)
-        ):
+        inner: Any = over.args[0] if called(over) in ("tqdm", "trange") and over.args else over
+        if called(inner) != "range" or len(inner.args) > 1 or ".backward(" in unparse(loop) or "randint" in unparse(loop):
             continue
-        moved = {name for x in loop.body for _, name, value in assigned(x) if name in names(value)}
-        timed = [x for x in find(loop.body, ast.Call) if t in names(x) and moved & names(x)]
+        moved = {name for x in loop.body for _, name, value in assigned(x) if name in named_in(value)}
+        timed = [x for x in find(loop.body, ast.Call) if t in named_in(x) and moved & named_in(x)]
         asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
         listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
         if (
@@ -64,12 +58,8 @@ def one_time_for_all(tree: ast.Module) -> Found:
             timed = re.fullmatch(r"t|ts|timesteps?|times?|steps?", name)
             fill = line.value.args[1:2] if isinstance(line.value, ast.Call) and called(line.value).startswith("full") else []
             moving = stored_in(loop)
-            if same and timed and not any(names(x) & moving for x in fill):
+            if same and timed and not any(named_in(x) & moving for x in fill):
                 yield line, "torch.randint(0, T, (len(x),))", name
-
-
-def names(node: ast.AST) -> set[str]:
-    return named_in(node)
 
 
 FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$")
@@ -94,7 +84,7 @@ def asked_for_another(tree: ast.Module) -> Found:
                 read = (
                     not before
                     or asked is not None
-                    or any(meant in names(value) for _, name, value in assigned(scope) if name == side)
+                    or any(meant in named_in(value) for _, name, value in assigned(scope) if name == side)
                 )  # it was given that
                 if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
                     if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
@@ -160,13 +150,7 @@ def two_temperatures(tree: ast.Module) -> Found:
             soft: list[Any] = [own.get(unparse(x), x) for x in call.args[:2]]
             if len(soft) < 2 or not all(called(x) in ("softmax", "log_softmax") for x in soft):
                 continue
-            inner = [x.args[0] if x.args else x for x in soft]
-            inner = [
-                x.func.value
-                if isinstance(x.func, ast.Attribute) and unparse(x.func.value) not in ("F", "torch", "nn.functional")
-                else y
-                for x, y in zip(soft, inner)
-            ]
+            inner = [asked_of(x) or x for x in soft]
             ways = [(type(x.op).__name__, unparse(x.right)) if is_binary(x, ast.Div | ast.Mult) else ("", "") for x in inner]
             if ways[0][0] != ways[1][0] and "Div" in (ways[0][0], ways[1][0]):
                 cold = next(by for way, by in ways if way == "Div")
@@ -184,11 +168,6 @@ ASKS = re.compile(r"loss|mse|criterion|l1|huber|loss_fn", re.IGNORECASE)
 
 
 RULES = (
-    product_of_noise,
-    noise_from_the_begin,
-    one_time_for_all,
-    asked_for_another,
-    asked_for_its_noise,
-    other_condition,
+    product_of_noise, noise_from_the_begin, one_time_for_all, asked_for_another, asked_for_its_noise, other_condition,
     two_temperatures,
-)
+)  # fmt: skip

@@ -15,6 +15,7 @@ from badak.inspect.doctor.syntax import (
     called,
     calls_of,
     find,
+    holder_of,
     is_binary,
     names_in,
     number,
@@ -160,7 +161,7 @@ def one_sided(tree: ast.Module) -> Found:
     """logsigmoid(negative_score), or logsigmoid(-positive_score), whose sum is made large."""
     given = values_of(tree)
     for node in calls_of(tree, "logsigmoid"):
-        of = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else node
+        of = node.args[0] if node.args else holder_of(node) or node
         minus = isinstance(of, ast.UnaryOp) and isinstance(of.op, ast.USub)
         of = of.operand if isinstance(of, ast.UnaryOp) else of
         values = [unparse(x) for x in given.get(unparse(of), [])]

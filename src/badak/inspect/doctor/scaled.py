@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, binaries, called, find, named_in, names_in, returns_of
+from badak.inspect.doctor.syntax import asked_of, assigned, binaries, called, find, function_around, named_in, names_in, returns_of
 from badak.inspect.doctor.tables import SAME_NAMES, SAME_ROWS, SPLITS, TRAIN, picks
 from badak.inspect.doctor.told import Found, rule
 
@@ -37,10 +37,7 @@ def scaled_by_all(tree: ast.Module) -> Found:
 
 def of_another(tree: ast.Module, name: str, line: int, at: int) -> bool:
     """Whether a name is one of another function in one line than in the other: an argument, or given something there."""
-    own = find(tree, ast.FunctionDef)
-    one, other = (
-        max((x for x in own if x.lineno <= y <= (x.end_lineno or 0)), key=lambda x: x.lineno, default=None) for y in (line, at)
-    )
+    one, other = (function_around(tree, y) for y in (line, at))
     if other is None or one is other or one is not None and one.lineno <= at <= (one.end_lineno or 0):
         return False
     return any(x.arg == name for x in other.args.args) or name in {each for _, each, _ in assigned(other)}
@@ -90,7 +87,7 @@ def statistics(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> list
         of: ast.expr | None = None
         kind = ("centre" if what in CENTRE else "spread" if what in SPREAD else "") if down_the_rows(node) else ""
         if kind and isinstance(func, ast.Attribute):
-            of = node.args[0] if unparse(func.value) in ("np", "numpy", "torch") and node.args else func.value
+            of = asked_of(node) or func.value
         elif what in scaling or is_fitted(node, given):
             kind, of = "both", node.args[0] if node.args else None
         if kind and isinstance(of, ast.Name | ast.Attribute) and (id(node), unparse(of)) not in own:

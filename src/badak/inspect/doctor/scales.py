@@ -9,7 +9,7 @@ from badak.inspect.doctor.columns import ASKED
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import SPLIT_FIRST, statistics
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, binaries, called, find, is_binary, names_in
+from badak.inspect.doctor.syntax import assigned, binaries, called, calls_of, find, is_binary, names_in
 from badak.inspect.doctor.tables import picks
 from badak.inspect.doctor.told import Found, Told, rule
 
@@ -86,13 +86,8 @@ def scaler_left_out(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) ->
         raw = [
             x for _, x, v in given if ASKED.match(x) and says_test(x) and holder not in unparse(v) and isinstance(v, ast.Subscript)
         ]
-        undone = [
-            x
-            for _, other, v in given
-            if ANSWERS.search(other) and not AWAY.search(other)
-            for x in walk(v)
-            if called(x) in ("exp", "expm1")
-        ]
+        told = [v for _, other, v in given if ANSWERS.search(other) and not AWAY.search(other)]
+        undone = calls_of(told, "exp", "expm1")
         scaled_tests = [x for _, x, v in given if ASKED.match(x) and says_test(x) and holder in unparse(v)]
         raw_by_a_split = {x for _, x, v in given if ASKED.match(x) and says_test(x) and called(v) == "train_test_split"}
         raw_by_a_split -= {x for _, x, v in given if called(laid(v)) in ("fit_transform", "transform")}

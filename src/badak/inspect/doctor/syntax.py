@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.source import unparse, walk
 
-FUNCTIONS = ast.FunctionDef | ast.Module
+SCOPES = ast.FunctionDef | ast.Module
 
 
 def find(node: ast.AST | list[Any], kinds: Any) -> list[Any]:
@@ -68,6 +68,41 @@ def returns_of(function: ast.AST) -> list[Any]:
 def holder_of(call: Any) -> Any:
     """What a method is called of; None where something else is called."""
     return call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+
+
+def parts_of(node: ast.expr) -> list[Any]:
+    """a and b of a tuple, (a, b); what is none is one part."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def target_of(line: ast.AST) -> Any:
+    """What a line gives something, alone or by +=; None for other lines."""
+    if isinstance(line, ast.AugAssign):
+        return line.target
+    return line.targets[0] if isinstance(line, ast.Assign) and len(line.targets) == 1 else None
+
+
+ORDERED = ast.Lt | ast.Gt | ast.LtE | ast.GtE
+
+
+def is_ordered(test: Any) -> TypeGuard[ast.Compare]:
+    """Whether something is asked for being larger, or smaller, than something else."""
+    return isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ORDERED)
+
+
+LIBRARIES = frozenset("torch np numpy math F functional nn.functional torch.nn.functional".split())
+
+
+def asked_of(call: Any) -> Any:
+    """x of x.softmax(), and of F.softmax(x); None where there is none."""
+    holder = holder_of(call)
+    return holder if holder is not None and unparse(holder) not in LIBRARIES else next(iter(call.args), None)
+
+
+def function_around(tree: ast.AST, line: int) -> ast.FunctionDef | None:
+    """The innermost function that a line stands in."""
+    every = (x for x in find(tree, ast.FunctionDef) if x.lineno <= line <= x.end_lineno)
+    return max(every, key=lambda x: x.lineno, default=None)
 
 
 def trainings(tree: ast.AST) -> list[Any]:

@@ -28,7 +28,7 @@ from badak.inspect.doctor import (
 )  # fmt: skip
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import own_text, shown, sources, unparse, walk
-from badak.inspect.doctor.syntax import assigned, called, find, functions_of, is_binary, named_in, reads, stored_in
+from badak.inspect.doctor.syntax import SCOPES, assigned, called, find, functions_of, is_binary, named_in, reads, stored_in
 from badak.inspect.doctor.tables import apart
 from badak.inspect.doctor.told import Found, Told, rule
 
@@ -169,7 +169,7 @@ SHORT = 40  # nodes of a function that counts
 def shares(tree: ast.Module) -> Found:
     """Right answers that are counted row by row and divided by how many batches there are, or the other way round."""
     functions = {x.name: unparse(x) for x in find(tree, ast.FunctionDef) if len(walk(x)) < SHORT}
-    for scope in find(tree, ast.FunctionDef | ast.Module):
+    for scope in find(tree, SCOPES):
         kinds: dict[str, set[str]] = {}
         for node in walk(scope):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
@@ -272,7 +272,7 @@ def never_best(tree: ast.Module) -> Found:
                 best,
                 first,
                 other,
-                tr("larger") if larger else tr("smaller"),
+                (tr("larger") if larger else tr("smaller")),
             )
 
 
