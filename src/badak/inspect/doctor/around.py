@@ -1,16 +1,15 @@
 """What a block gives, and whether what it was given is put next to it, where its name or its shape speaks of that."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from badak.core.modes import modes
+from badak.inspect.doctor.facts import Watch
+from badak.inspect.doctor.graph import below, first_of
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.source import is_ours
 from badak.nn import GroupNorm, LayerNorm, Linear, Module, RMSNorm, Sequential
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
 NAMED = re.compile(r"^Res(idual)?(Block|Unit|Layer|Conv|MLP|Linear|Cell)?\d?[dD]?$|Residual|ResBlock|ResUnit|Shortcut|SkipBlock")
 SUMS = frozenset("add sub cat lerp stack mul where maximum".split())
@@ -32,7 +31,7 @@ def is_block(module: Module) -> bool:
     )
 
 
-def entered(watch: "Watch", module: Module, args: tuple) -> None:
+def entered(watch: Watch, module: Module, args: tuple) -> None:
     """A block is given something that has a graph."""
     known = watch.blocks.get(id(module))
     if known is None:
@@ -42,7 +41,7 @@ def entered(watch: "Watch", module: Module, args: tuple) -> None:
         watch.around[id(module)] = x._node, None, type(module).__name__, ""
 
 
-def left(watch: "Watch", module: Module, y: Any) -> None:
+def left(watch: Watch, module: Module, y: Any) -> None:
     """It gives something: is what it was given in it, by another way than its own?"""
     known = watch.around.pop(id(module), None)
     if known is None or not isinstance(y, Tensor) or y._node is None:
@@ -51,18 +50,18 @@ def left(watch: "Watch", module: Module, y: Any) -> None:
         watch.around[id(y._node)] = known[0], y._node, known[2], line()
 
 
-def joins(node: Any, below: Any) -> bool:
+def joins(node: Any, lower: Any) -> bool:
     """Whether some operation between two takes what comes of the lower one by two ways."""
-    reaches: dict[int, bool] = {id(below): True}
+    reaches: dict[int, bool] = {id(lower): True}
     order: list[Any] = []
-    pending, seen = [node], {id(node), id(below)}
+    pending, seen = [node], {id(node), id(lower)}
     while pending and len(order) < FAR:
         each = pending.pop()
         order.append(each)
-        for edge in each.edges:
-            if edge is not None and hasattr(edge[0], "op") and id(edge[0]) not in seen:
-                seen.add(id(edge[0]))
-                pending.append(edge[0])
+        for x in below(each):
+            if id(x) not in seen:
+                seen.add(id(x))
+                pending.append(x)
     if pending:
         return True  # too far to be sure
     for each in sorted(order, key=lambda n: n.order):
@@ -73,7 +72,7 @@ def joins(node: Any, below: Any) -> bool:
     return not reaches.get(id(node), False)
 
 
-def added(watch: "Watch", inputs: tuple) -> None:
+def added(watch: Watch, inputs: tuple) -> None:
     """A sum, or what is put side by side, outside of a block: with what the block was given."""
     nodes = [x._node for x in inputs if x is not None and x._node is not None]
     for node in nodes:
@@ -85,5 +84,5 @@ def added(watch: "Watch", inputs: tuple) -> None:
 def from_block(node: Any) -> Any:
     """The node through what only scales or drops."""
     while node is not None and (node.op.view or node.name in ("dropout", "scale", "mul", "clone", "cast")):
-        node = next((edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")), None)
+        node = first_of(node)
     return node

@@ -2,20 +2,18 @@
 
 import gc
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, losses, parts, rewards
-from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step
+from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step, Watch
+from badak.inspect.doctor.graph import behind, memory, of_edge
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import line
 from badak.nn import Module, Parameter
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
 FIRST = 3  # steps in which attentions are looked at
 SCALED = "clone cast scale div_by".split()  # scores stay scores
@@ -48,7 +46,7 @@ def still_there(steps: list[Step]) -> int:
     return alive
 
 
-def part_given(watch: "Watch", module: Module, args: tuple) -> None:
+def part_given(watch: Watch, module: Module, args: tuple) -> None:
     """Note the column of data, if it is one, that a part of a model is given first."""
     calls = watch.parts_given.setdefault(id(module), [])
     x = args[0]._array if args and isinstance(args[0], Tensor) and args[0]._node is None else None
@@ -88,7 +86,7 @@ def blind(inputs: Any, arrays: Any) -> tuple[int, int, tuple[int, ...], str] | N
     while node is not None and not found and left:
         found = node.line if node.name in ("masked_fill", "where", "add") else ""
         edge = next((edge for edge in node.edges if edge is not None), None)
-        node, left = edge[0] if edge is not None and hasattr(edge[0], "op") else None, left - 1
+        node, left = of_edge(edge), left - 1
     first = tuple(int(i) for i in np.argwhere(rows)[0])
     return int(rows.sum()), rows.size, first, found
 
@@ -112,7 +110,7 @@ def content(args: tuple, kwargs: dict, held: list) -> tuple:
             array = x._array
             if len(held) < 64:
                 held.append(array)
-            found.append((array.__array_interface__["data"][0], array.shape, _digest(array)))
+            found.append((memory(array), array.shape, _digest(array)))
     return tuple(found[:16])
 
 
@@ -123,47 +121,42 @@ def _digest(x: np.ndarray) -> int:
 # ---------------------------------------------------------------- what goes in
 
 
-def picked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def picked(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Rows of data picked from more rows."""
     if inputs[0]._node is not None:
         losses.picked_logs(watch, op, saved, inputs, arrays, attributes, outputs)
-    x, y = arrays[0], outputs[0]._array
-    if outputs[0]._node is not None and len(watch.open.chose) < 32 and (rows := rows_in(attributes.get("key"))) is not None:
+    x, y, key = arrays[0], outputs[0]._array, attributes.get("key")
+    rows = rows_in(key)
+    if outputs[0]._node is not None and len(watch.open.chose) < 32 and rows is not None:
         watch.open.chose.append(rows.copy())
     if outputs[0]._node is None and x.ndim and y.ndim and x.shape[1:] == y.shape[1:]:
         drawn(watch, op, saved, inputs, arrays, attributes, outputs)
-        watch.picked[y.__array_interface__["data"][0]] = len(x)
+        watch.picked[memory(y)] = len(x)
         if len(watch.picked) > 64:
             del watch.picked[next(iter(watch.picked))]
-        key = attributes.get("key")
-        rows = key[0] if type(key) is tuple and len(key) == 1 else key
-        if isinstance(rows, np.ndarray) and rows.dtype == bool and rows.ndim == 1 and len(watch.masked_from) < 64:
+        mask = key[0] if type(key) is tuple and len(key) == 1 else key
+        if isinstance(mask, np.ndarray) and mask.dtype == bool and mask.ndim == 1 and len(watch.masked_from) < 64:
             watch._held.append(y)
-            watch.masked_from[y.__array_interface__["data"][0]] = x
-        if (
-            isinstance(rows, np.ndarray)
-            and rows.dtype.kind in "iu"
-            and rows.ndim == 1
-            and len(rows) > 3
-            and len(watch.open.picked) < 32
-        ):
+            watch.masked_from[memory(y)] = x
+        if rows is not None and len(watch.open.picked) < 32:
             if modes.grad:
                 watch.rows.picked(x, rows)
             elif id(x) in watch.rows.times:
                 watch.rows.beside[id(x)] = watch.rows.beside.get(id(x), 0) + 1
             watch._held.append(y)
-            memory, source = (each.__array_interface__["data"][0] for each in (y, x))
             both = (y, x) if x.dtype.kind == "f" and y.shape == x.shape and x.ndim > 1 else (None, None)
-            watch.open.picked.append(Picked(memory, len(x), rows.copy(), source, both[0], both[1], y if y.ndim == 1 else None))
+            watch.open.picked.append(
+                Picked(memory(y), len(x), rows.copy(), memory(x), both[0], both[1], y if y.ndim == 1 else None)
+            )
 
 
-def sliced(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def sliced(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Of data with one number for each row some rows, one after the other."""
     x, key = arrays[0], attributes.get("key")
     if x.ndim == 1 and outputs[0]._node is None and isinstance(key, slice) and modes.grad and len(watch.open.sliced) < 32:
         where, y = np.arange(len(x))[key], outputs[0]._array
         if 3 < len(where) < len(x):
-            watch.open.sliced.append(Picked(composed.memory(y), len(x), where, composed.memory(x), values=y))
+            watch.open.sliced.append(Picked(memory(y), len(x), where, memory(x), values=y))
 
 
 def rows_in(key: Any) -> np.ndarray | None:
@@ -172,7 +165,7 @@ def rows_in(key: Any) -> np.ndarray | None:
     return rows if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and rows.ndim == 1 and len(rows) > 3 else None
 
 
-def mixed_rows(watch: "Watch", args: tuple) -> None:
+def mixed_rows(watch: Watch, args: tuple) -> None:
     """Note where what a model is given is, row by row, a mixture of the rows of data and of the same rows in another order."""
     x: Any = next((x._array for x in args if isinstance(x, Tensor) and x._node is None and x._array.ndim > 1), None)
     for each in watch.open.picked if x is not None and x.dtype.kind == "f" and not watch.open.mixes else ():
@@ -188,7 +181,7 @@ def mixed_rows(watch: "Watch", args: tuple) -> None:
                 watch.open.mixes.append(each)
 
 
-def turned(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def turned(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Rows of data in another order: moved on, or from the end."""
     x, y, axes = arrays[0], outputs[0]._array, attributes.get("axes")
     if modes.grad and not watch.stack and x.ndim > 1 and attributes.get("shifts") is None and len(watch.open.mirrored) < 64:
@@ -206,25 +199,25 @@ def turned(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         n, shifts = len(x), attributes.get("shifts")
         rows = np.arange(n)[::-1] if shifts is None else np.roll(np.arange(n), shifts[0])
         watch._held.append(y)
-        watch.open.picked.append(Picked(composed.memory(y), n, rows, composed.memory(x)))
+        watch.open.picked.append(Picked(memory(y), n, rows, memory(x)))
 
 
-def stacked(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def stacked(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     whole = arrays[0].base
     if outputs[0]._node is None and isinstance(whole, np.ndarray) and arrays[0].size and all(x.base is whole for x in arrays):
-        watch.picked[composed.memory(outputs[0]._array)] = whole.size // arrays[0].size
+        watch.picked[memory(outputs[0]._array)] = whole.size // arrays[0].size
     if not watch.stack and outputs[0]._node is None and arrays[0].ndim == 1:
         watch._held.append(outputs[0]._array)
         watch.rows.stacked(arrays, outputs[0]._array)
 
 
-def drawn(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def drawn(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Rows of a batch, as a loader puts them together."""
     if not watch.stack and outputs[0]._node is None and outputs[0]._array.ndim > 1:
         watch.rows.drawn = outputs[0]
 
 
-def lookup(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def lookup(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     if modes.grad and len(watch.open.lookups) < 64:
         table, ids = arrays[0], arrays[1]
         module = watch.stack[-1] if watch.stack else None
@@ -254,11 +247,11 @@ def token_by_token(lookups: list[Lookup]) -> list[Lookup]:
     return found
 
 
-def fed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def fed(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     x = inputs[0]
     if not watch.looks_closely or not modes.grad or not watch.stack or x._requires_grad or x._node is not None:
         return
-    if watch.frozen is not None or x._array.__array_interface__["data"][0] in watch.computed:  # what frozen layers made is no data
+    if watch.frozen is not None or memory(x._array) in watch.computed:  # what frozen layers made is no data
         return
     watch.frozen = watch.stack[0] if outputs[0]._node is None else None
     array = arrays[0]
@@ -271,7 +264,7 @@ def fed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
 # ---------------------------------------------------------------- inside
 
 
-def rectifier(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def rectifier(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     y = outputs[0]._array
     if not watch.looks_closely or not modes.grad or y.ndim < 2 or len(watch.open.rectified) > 64:
         return
@@ -281,7 +274,7 @@ def rectifier(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
     watch.open.rectified.append(Rectified(watch.stack[-1] if watch.stack else None, line(), alive, rows))
 
 
-def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def attention(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     if watch.rounds >= FIRST or not modes.grad or len(watch.open.attended) > 64:
         return
     q, k, _, keep, bias, *_ = arrays
@@ -307,7 +300,7 @@ def attention(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
         watch.open.shaped.append(Shaped("first", place, (T, len(q), q.shape[1] * q.shape[3]), ()))
 
 
-def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def softmax(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     x = arrays[0]
     dim = attributes.get("dim", -1)
     if x.ndim == 2 and watch.stack and modes.grad and watch.rounds < FIRST and len(watch.open.pointed) < 64 and (x <= HIDDEN).any():
@@ -323,13 +316,13 @@ def softmax(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     some = x.reshape(-1, *x.shape[-2:])[0]
     weights = outputs[0]._array.reshape(-1, *x.shape[-2:])[0]
     seen = None if keep.all() else keep
-    added = id(layout.behind(inputs[0], SCALED)) in watch.masked
+    added = id(behind(inputs[0], SCALED)) in watch.masked
     learnt = outputs[0]._node is not None
     sharp = _sharpness(weights, some > HIDDEN)
     watch.open.attended.append(Attended(watch.stack[-1], line(), seen, sharp, added, x.shape[-2:], learnt))
 
 
-def on_padding(watch: "Watch", weights: np.ndarray, dim: int) -> None:
+def on_padding(watch: Watch, weights: np.ndarray, dim: int) -> None:
     """Note how much of weights over the places of a text goes to what fills it up, by the index that the table says is padding."""
     for lookup in watch.open.lookups[:4]:
         ids, filler = lookup.ids, getattr(lookup.module, "padding_idx", None)
@@ -349,7 +342,7 @@ def on_padding(watch: "Watch", weights: np.ndarray, dim: int) -> None:
             return
 
 
-def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def dropped(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Dropout, wherever it comes from."""
     if not watch.stack:
         return
@@ -360,7 +353,7 @@ def dropped(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
         watch.open.dropped.append(line())
 
 
-def recurrent(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def recurrent(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """What a layer reads as (T, B, D)."""
     module = watch.stack[-1] if watch.stack else None
     if watch.looks_closely and modes.grad and getattr(module, "batch_first", True) is False and attributes.get("lengths") is None:
@@ -368,7 +361,7 @@ def recurrent(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) ->
     first, w = arrays[1], arrays[-2]
     if watch.looks_closely and outputs[0]._node is not None and arrays[0].shape[0] == 1 and len(watch.open.begun) < 64:
         watch._held_now.append(first)
-        watch.open.begun.append(Begun(line(), composed.memory(w), composed.memory(first) if first.any() else 0))
+        watch.open.begun.append(Begun(line(), memory(w), memory(first) if first.any() else 0))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:

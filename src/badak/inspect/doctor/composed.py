@@ -1,18 +1,15 @@
 """Losses that several operations make: the mean or the sum of what answers and data differ by, or of cross entropies of
 probabilities; and sums of losses, of which backward() may be called of a part alone."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import layout, rewards
-from badak.inspect.doctor.facts import Divergence
-from badak.inspect.doctor.leaves import leaves_of
+from badak.inspect.doctor.facts import Divergence, Watch
+from badak.inspect.doctor.graph import behind, below, leaves_of, memory, of_edge
 from badak.inspect.doctor.names import line
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
 MOST = 32  # pairs and sums of a step
 PLAIN = "mean sum add sub neg shift scale div_by sub_from clone cast expand".split()  # of which a sum of losses is made
@@ -47,7 +44,7 @@ def is_data(x: Any, like: np.ndarray) -> bool:
     return x._array.dtype.kind == "f" and x._array.shape == like.shape
 
 
-def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def difference(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """What answers differ by from data."""
     layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
     layout.apart(watch, inputs, arrays)
@@ -66,7 +63,7 @@ def difference(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -
             watch.pairs[id(node)] = Pair(node, "quantiles", inputs[x]._node, arrays[x], arrays[other][..., 0])
 
 
-def taken_apart(watch: "Watch", node: Any) -> None:
+def taken_apart(watch: Watch, node: Any) -> None:
     """A node that what backward() is called of is a sum of, and so are those below it; a term that was detached is for nothing."""
     if node.name in PLAIN or node.op.view:
         watch._plain |= {id(edge[0]) for edge in node.edges if edge is not None}
@@ -75,7 +72,7 @@ def taken_apart(watch: "Watch", node: Any) -> None:
         watch.open.constants.append((place, mean, True))
 
 
-def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def product(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Labels times the logarithm of probabilities."""
     y, node = outputs[0]._array, outputs[0]._node
     layout.multiplied(watch, inputs, arrays, y, node)
@@ -92,18 +89,17 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     if y.size < 2 or len(watch.pairs) >= MOST:
         return
     for x, other in ((0, 1), (1, 0)):
-        below = layout.behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
+        log = behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
         labels = arrays[other]
-        if below is not None and below.name == "log" and labels.min() >= 0 and labels.max() <= 1:
-            edge = below.edges[0]
-            made = edge[0] if edge is not None and hasattr(edge[0], "op") else None
+        if log is not None and log.name == "log" and labels.min() >= 0 and labels.max() <= 1:
+            made = of_edge(log.edges[0])
             new = Pair(node, "bce", made, np.exp(arrays[x]), labels)
             if any(each.made is made and same_but_turned(each, new) for each in watch.pairs.values()):
                 layout.note(watch, "both", arrays[x].shape, labels.shape)
             watch.pairs[id(node)] = new
 
 
-def entropy(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def entropy(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """The cross entropy of probabilities as one operation, of which a loss is the mean or the sum."""
     y, node = outputs[0]._array, outputs[0]._node
     if node is not None and modes.grad and 1 < y.size and len(watch.pairs) < MOST and is_data(inputs[1], y):
@@ -115,7 +111,7 @@ def same_but_turned(a: Pair, b: Pair) -> bool:
     return a.labels.shape == b.labels.shape and np.array_equal(a.answers, b.answers) and np.allclose(a.labels + b.labels, 1.0)
 
 
-def chosen(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def chosen(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """where(label, p, 1 - p): the probability of what a label says."""
     node, condition = outputs[0]._node, inputs[0]
     labels = watch.told.get(memory(arrays[0])) if node is not None and modes.grad and condition is not None else None
@@ -126,23 +122,19 @@ def chosen(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if all(x is not None and x._node is inputs[branch]._node for x in inputs[1:3]):
         layout.note(watch, "both", arrays[branch].shape, labels[1].shape)
     if labels[1].shape == arrays[branch].shape == outputs[0].shape and outputs[0]._array.size > 1:
-        made = layout.behind(inputs[branch], ("sub_from", *LOGARITHM))
+        made = behind(inputs[branch], ("sub_from", *LOGARITHM))
         if made is not None and made.name in ("sigmoid", "select", "softmax"):
             watch.pairs[id(node)] = Pair(node, "bce", made, arrays[branch], labels[1])
 
 
-def squashed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def squashed(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """The sigmoid of what a sigmoid made."""
-    made = layout.behind(inputs[0], ()) if outputs[0]._node is not None and inputs[0]._node is not None else None
+    made = behind(inputs[0], ()) if outputs[0]._node is not None and inputs[0]._node is not None else None
     if made is not None and made.name == "sigmoid" and len(watch.open.twice) < 64:
         watch.open.twice.append((line(), made.line, "the sigmoid is taken of what a sigmoid"))
 
 
-def memory(x: np.ndarray) -> int:
-    return x.__array_interface__["data"][0]
-
-
-def behind_loss(watch: "Watch", node: Any) -> Pair | None:
+def behind_loss(watch: Watch, node: Any) -> Pair | None:
     """The answers and labels that a number is made of, element by element."""
     for _ in range(10):
         if node is None or not hasattr(node, "op"):
@@ -154,13 +146,13 @@ def behind_loss(watch: "Watch", node: Any) -> Pair | None:
     return None
 
 
-def added_up(watch: "Watch", node: Any, inputs: tuple) -> None:
+def added_up(watch: Watch, node: Any, inputs: tuple) -> None:
     """Note a sum of two numbers that both have a graph of this step."""
     if len(watch.sums) < MOST and len(inputs) == 2 and all(x._node is not None and x._node.order > watch._first for x in inputs):
         watch.sums.append(Sum(node, line()))
 
 
-def in_part(watch: "Watch", passed: set[int]) -> list[str]:
+def in_part(watch: Watch, passed: set[int]) -> list[str]:
     """The lines of sums that nothing was differentiated of as a whole, and some of whose terms were, and others were not."""
     found = []
     for node, place in watch.sums if passed else ():
@@ -179,26 +171,11 @@ def terms_of(node: Any) -> list[Any]:
     pending = [node]
     while pending and len(terms) < 16:
         node = pending.pop()
-        below = [edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
-        if node.name in NUMBERS and below and len(terms) + len(pending) < 16:
-            pending += below
+        if node.name in NUMBERS and below(node) and len(terms) + len(pending) < 16:
+            pending += below(node)
         else:
             terms.append(node)
     return terms
-
-
-def hangs_on(node: Any, root: Any) -> bool:
-    """Whether a node was made of another one, or is it."""
-    seen, pending = {id(node)}, [node]
-    while pending:
-        each = pending.pop()
-        if each is root:
-            return True
-        for edge in getattr(each, "edges", ()):
-            if edge is not None and id(edge[0]) not in seen:
-                seen.add(id(edge[0]))
-                pending.append(edge[0])
-    return False
 
 
 def reached_by(node: Any) -> list[tuple[str, frozenset[int]]]:
@@ -210,7 +187,7 @@ def reached_by(node: Any) -> list[tuple[str, frozenset[int]]]:
 TERMS = "add sub neg shift scale div_by sum mean clone cast".split()  # of which a divergence is made
 
 
-def diverged(watch: "Watch", node: Any, made: Any, shape: tuple[int, ...]) -> None:
+def diverged(watch: Watch, node: Any, made: Any, shape: tuple[int, ...]) -> None:
     """Note a sum of l, exp(l) and squares, or of v, log(v) and squares: a divergence from the standard normal distribution."""
     if node.name not in TERMS or len(watch.open.divergences) >= MOST or made._node is None:
         return
@@ -218,18 +195,18 @@ def diverged(watch: "Watch", node: Any, made: Any, shape: tuple[int, ...]) -> No
     exps, logs, squares, pending, left = [], [], 0, [node], 24
     while pending and left:
         node, left = pending.pop(), left - 1
-        below = [edge[0] for edge in node.edges if edge is not None]
+        made_by = [edge[0] for edge in node.edges if edge is not None]
         terms.add(id(node))
         if node.name in TERMS or node.op.view:
-            pending += [each for each in below if hasattr(each, "op")]
-            terms |= {id(each) for each in below}
-        elif node.name == "exp" and below:
-            exps.append(through_scale(below[0]))
-        elif node.name == "log" and below:
-            logs.append(id(below[0]))
-            terms |= {id(each) for each in [below[0]] if is_square(each)}
+            pending += [each for each in made_by if hasattr(each, "op")]
+            terms |= {id(each) for each in made_by}
+        elif node.name == "exp" and made_by:
+            exps.append(through_scale(made_by[0]))
+        elif node.name == "log" and made_by:
+            logs.append(id(made_by[0]))
+            terms |= {id(each) for each in [made_by[0]] if is_square(each)}
         elif is_square(node):
-            terms |= {id(each) for each in below}
+            terms |= {id(each) for each in made_by}
             squares += 1
     if squares and any(each in terms for each in (*exps, *logs)):
         watch.open.divergences.append(Divergence(line(), made._node, float(made._array.sum()), shape))
@@ -237,8 +214,8 @@ def diverged(watch: "Watch", node: Any, made: Any, shape: tuple[int, ...]) -> No
 
 
 def is_square(node: Any) -> bool:
-    below = {id(edge[0]) for edge in getattr(node, "edges", ()) if edge is not None}
-    return getattr(node, "name", "") in ("pow_by", "square") or (getattr(node, "name", "") == "mul" and len(below) == 1)
+    made_by = {id(edge[0]) for edge in getattr(node, "edges", ()) if edge is not None}
+    return getattr(node, "name", "") in ("pow_by", "square") or (getattr(node, "name", "") == "mul" and len(made_by) == 1)
 
 
 def through_scale(node: Any) -> int:

@@ -4,7 +4,7 @@ import random
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -17,9 +17,9 @@ from badak.data.loader import _BaseDataLoaderIter
 from badak.distributions import Distribution
 from badak.inspect.doctor import layout, parts
 from badak.inspect.doctor.collated import apart, in_order
-from badak.inspect.doctor.composed import memory
-from badak.inspect.doctor.facts import Clip
+from badak.inspect.doctor.facts import Clip, Watch
 from badak.inspect.doctor.given import loaded_into
+from badak.inspect.doctor.graph import behind, memory
 from badak.inspect.doctor.names import line, said
 from badak.inspect.doctor.rows import places_of, source_of
 from badak.inspect.doctor.tape import tensors
@@ -29,11 +29,8 @@ from badak.tensor import Tensor
 from badak.tensor._sampling import Source
 from badak.tensor.random import default_generator
 
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
-
-def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, limit: Any, **kwargs: Any) -> Any:
+def clipped(watch: Watch, by_value: bool, proceed: Callable, parameters: Any, limit: Any, **kwargs: Any) -> Any:
     """clip_grad_norm_, clip_grad_value_: how large the gradients were, and what is let through."""
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     gradients = [p._grad.to_dense()._array for p in parameters if isinstance(p, Tensor) and p._grad is not None]
@@ -50,7 +47,7 @@ def clipped(watch: "Watch", by_value: bool, proceed: Callable, parameters: Any, 
     return result
 
 
-def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def clip(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     by_value = effect.function.__name__ == "clip_grad_value_"
     names = ("parameters", "clip_value" if by_value else "max_norm")
     given = {**dict(zip(names, args)), **kwargs}
@@ -59,7 +56,7 @@ def clip(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callab
     return clipped(watch, by_value, proceed, given.pop(names[0]), given.pop(names[1]), **given)
 
 
-def compared(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def compared(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     """Data and a number, which says what label it is; or what a model gave in a test and a number."""
     result = proceed(*args, **kwargs)
     x, limit = (*args, None, None)[:2]
@@ -73,7 +70,7 @@ def compared(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Ca
     return result
 
 
-def column_and_row(watch: "Watch", a: np.ndarray, b: np.ndarray) -> None:
+def column_and_row(watch: Watch, a: np.ndarray, b: np.ndarray) -> None:
     """Note answers (B, 1) that are compared with labels (B,): each with all. What was made a column on purpose is a view."""
     column, row = (a, b) if a.ndim == 2 else (b, a)
     n = len(column) if column.ndim == 2 else 0
@@ -82,32 +79,32 @@ def column_and_row(watch: "Watch", a: np.ndarray, b: np.ndarray) -> None:
         layout.note(watch, "compared", a.shape, b.shape)
 
 
-def largest(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def largest(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     """argmax, argmin, max and min along an axis, of what a model gave in a test."""
     x, axis = (*args, None, None)[:2]
     array = x._array if isinstance(x, Tensor) else x
     if isinstance(array, np.ndarray) and array.ndim:
         smallest = "argmin" in effect.function.__qualname__
-        parts.asked_for(watch, array, smallest, layout.behind(x, ()) if isinstance(x, Tensor) and x._node is not None else None)
+        parts.asked_for(watch, array, smallest, behind(x, ()) if isinstance(x, Tensor) and x._node is not None else None)
         if isinstance(axis, int) and not smallest:
             parts.read(watch, array, None, axis % array.ndim)
     return proceed(*args, **kwargs)
 
 
-def scheduled(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def scheduled(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     if args and isinstance(args[0], LRScheduler):
         watch.open.scheduled.append((line(), bool(watch.open.backs)))
         watch.schedules[id(args[0])] = args[0]
     return proceed(*args, **kwargs)
 
 
-def reseeded(watch: "Watch", args: tuple) -> None:
+def reseeded(watch: Watch, args: tuple) -> None:
     """A generator is given a seed."""
     if args[0] is default_generator:
         watch.seeds.append((line(), args[1:], len(watch.steps)))
 
 
-def seeded(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def seeded(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     reseeded(watch, args)
     watch.open.seeded = True
     return proceed(*args, **kwargs)
@@ -129,9 +126,21 @@ def like_class(kind: type, makes: Callable) -> type:
     return Kind(kind.__name__, (), {})
 
 
-def seeds_told(watch: "Watch") -> Callable[[], None]:
+def stands_in(*functions: tuple[Any, str, Any]) -> Callable[[], None]:
+    """Put functions, (holder, name, function), in the place of others. Gives the function that puts these back."""
+    plain = [(holder, name, vars(holder).get(name)) for holder, name, _ in functions]
+    for each in functions:
+        setattr(*each)
+
+    def ended() -> None:
+        for holder, name, function in plain:
+            setattr(holder, name, function) if function is not None else delattr(holder, name)
+
+    return ended
+
+
+def seeds_told(watch: Watch) -> Callable[[], None]:
     """Note seeds given to Python and NumPy, too. Gives the function that ends it."""
-    plain: list[tuple[Any, str, Any]] = [(holder, name, getattr(holder, name)) for holder, name in SEEDS]
 
     def told(function: Callable) -> Callable:
         def seeding(*args: Any, **kwargs: Any) -> Any:
@@ -140,19 +149,11 @@ def seeds_told(watch: "Watch") -> Callable[[], None]:
 
         return seeding if not isinstance(function, type) else like_class(function, seeding)
 
-    for holder, name, function in plain:
-        setattr(holder, name, told(function))
-
-    def ended() -> None:
-        for holder, name, function in plain:
-            setattr(holder, name, function)
-
-    return ended
+    return stands_in(*((holder, name, told(getattr(holder, name))) for holder, name in SEEDS))
 
 
-def shuffles_told(watch: "Watch") -> Callable[[], None]:
+def shuffles_told(watch: Watch) -> Callable[[], None]:
     """Note lists that Python or NumPy shuffles, and what has a label for each of them. Gives the function that ends it."""
-    plain: list[tuple[Any, Callable]] = [(random, random.shuffle), (np.random, np.random.shuffle)]
 
     def told(function: Callable) -> Callable:
         def shuffling(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -165,17 +166,10 @@ def shuffles_told(watch: "Watch") -> Callable[[], None]:
 
         return shuffling
 
-    for holder, function in plain:
-        holder.shuffle = told(function)
-
-    def ended() -> None:
-        for holder, function in plain:
-            holder.shuffle = function
-
-    return ended
+    return stands_in(*((holder, "shuffle", told(holder.shuffle)) for holder in (random, np.random)))
 
 
-def loads_told(watch: "Watch") -> Callable[[], None]:
+def loads_told(watch: Watch) -> Callable[[], None]:
     """Note which modules were given weights, and who keeps those of one. Gives the function that ends it."""
     load, state, scale, unscale = Module.load_state_dict, Module.state_dict, GradScaler.scale, GradScaler.unscale_
 
@@ -201,19 +195,15 @@ def loads_told(watch: "Watch") -> Callable[[], None]:
         unscale(scaler, optimizer)
         watch.scaled = 1.0
 
-    Module.load_state_dict, Module.state_dict = loading, giving  # type: ignore[method-assign,assignment]
-    GradScaler.scale, GradScaler.unscale_ = scaling, unscaling  # type: ignore[method-assign,assignment]
-
-    def ended() -> None:
-        del Module.load_state_dict, Module.state_dict
-        GradScaler.scale, GradScaler.unscale_ = scale, unscale  # type: ignore[method-assign]
-
-    return ended
+    return stands_in(
+        (Module, "load_state_dict", loading), (Module, "state_dict", giving), (GradScaler, "scale", scaling),
+        (GradScaler, "unscale_", unscaling),
+    )  # fmt: skip
 
 
-def draws_told(watch: "Watch") -> Callable[[], None]:
+def draws_told(watch: Watch) -> Callable[[], None]:
     """Note the rows that loaders give, before anything is done to them. Gives the function that ends it."""
-    plain = _BaseDataLoaderIter.__next__
+    plain, fetch = _BaseDataLoaderIter.__next__, MapFetcher.fetch
 
     def drawing(batches: Any) -> Any:
         batch = plain(batches)
@@ -221,8 +211,6 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
         watch.rows.drawn = next((x for x in tensors(batch) if x._node is None and x.dim() > 1), None)
         watch.rows.drew(source_of(batches._loader))
         return batch
-
-    _BaseDataLoaderIter.__next__ = drawing  # type: ignore[method-assign]
 
     def fetching(fetcher: Any, index: Any) -> Any:
         watch.rows.places = None
@@ -244,16 +232,10 @@ def draws_told(watch: "Watch") -> Callable[[], None]:
         finally:
             fetcher.collate_fn = made_by
 
-    fetch = MapFetcher.fetch
-    MapFetcher.fetch = fetching  # type: ignore[method-assign]
-
-    def ended() -> None:
-        _BaseDataLoaderIter.__next__, MapFetcher.fetch = plain, fetch  # type: ignore[method-assign]
-
-    return ended
+    return stands_in((_BaseDataLoaderIter, "__next__", drawing), (MapFetcher, "fetch", fetching))
 
 
-def noise_told(watch: "Watch") -> Callable[[], None]:
+def noise_told(watch: Watch) -> Callable[[], None]:
     """Note how many normal numbers are drawn at a time. Gives the function that ends it."""
     plain = Source.normal
 
@@ -263,20 +245,14 @@ def noise_told(watch: "Watch") -> Callable[[], None]:
             watch.open.noise.append(int(np.prod(np.shape(result), dtype=int)))
         return result
 
-    Source.normal = drawing  # type: ignore[method-assign]
-
-    def ended() -> None:
-        Source.normal = plain  # type: ignore[method-assign]
-
-    return ended
+    return stands_in((Source, "normal", drawing))
 
 
-def likelihoods_told(watch: "Watch") -> Callable[[], None]:
+def likelihoods_told(watch: Watch) -> Callable[[], None]:
     """Note how likely data is under what a model gives, or what a model gives under what is fixed. Gives what ends it."""
     kinds = [Distribution]
     for kind in kinds:
         kinds += [each for each in kind.__subclasses__() if each not in kinds]
-    plain = {kind: kind.log_prob for kind in kinds if "log_prob" in vars(kind)}
 
     def told(function: Callable) -> Callable:
         def asking(self: Any, value: Any) -> Any:
@@ -289,17 +265,10 @@ def likelihoods_told(watch: "Watch") -> Callable[[], None]:
 
         return asking
 
-    for kind, function in plain.items():
-        kind.log_prob = told(function)  # type: ignore[method-assign]
-
-    def ended() -> None:
-        for kind, function in plain.items():
-            kind.log_prob = function  # type: ignore[method-assign]
-
-    return ended
+    return stands_in(*((kind, "log_prob", told(kind.log_prob)) for kind in kinds if "log_prob" in vars(kind)))
 
 
-def classes_drawn(watch: "Watch", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def classes_drawn(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     """Classes are drawn, as what a policy does next."""
     result = proceed(*args, **kwargs)
     if modes.grad or watch.called:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,23 +12,20 @@ from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor.collectors import is_random
-from badak.inspect.doctor.composed import memory
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.read import ReadWrongly
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
 from badak.inspect.doctor.doors import DOORS, draws_told, reseeded
-from badak.inspect.doctor.facts import Tested
+from badak.inspect.doctor.facts import Tested, Visit
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
 from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 
 class Lookout(Observer):
@@ -41,9 +38,7 @@ class Lookout(Observer):
     tests: wait for the test of a model without dropout and batch norm, too.
     """
 
-    def __init__(
-        self, visit: "Visit", patience: float | None = None, enough: Callable[[], None] | None = None, tests: bool = False
-    ):
+    def __init__(self, visit: Visit, patience: float | None = None, enough: Callable[[], None] | None = None, tests: bool = False):
         self.visit, self.enough = visit, enough
         steps = [*visit.steps, visit.watch.open]
         latest = {id(call.module) for step in visit.steps[-3:] for call in step.calls if call.grad}
@@ -128,7 +123,7 @@ class Lookout(Observer):
 READS = frozenset("eq gt ge lt le along position".split())
 
 
-def reads(visit: "Visit", effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
+def reads(visit: Visit, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
     """Note how a test reads what a model gave."""
     name = effect.function.__name__
     if name in READS and not modes.grad:
@@ -136,7 +131,7 @@ def reads(visit: "Visit", effect: Any, args: tuple, kwargs: dict, proceed: Calla
     return proceed(*args, **kwargs)
 
 
-def gave(visit: "Visit", module: Module, output: Any) -> None:
+def gave(visit: Visit, module: Module, output: Any) -> None:
     """Note what a model gave in a test."""
     for y in list(tensors(output))[:8] if not modes.grad else ():
         if y._node is None and len(visit.watch.answers) < 256:
@@ -151,7 +146,7 @@ class LateTests(Observer):
 
     on = True
 
-    def __init__(self, visit: "Visit", patience: float, enough: Callable[[], None]):
+    def __init__(self, visit: Visit, patience: float, enough: Callable[[], None]):
         self.visit, self.enough, self.deep = visit, enough, 0
         self._until = thread_time() + patience, perf_counter() + WAITS * patience  # of its own time, whatever else runs
         calls = [call for step in visit.steps for call in step.calls if call.grad and visit.learns(call.module)]
@@ -219,7 +214,7 @@ class NextTraining(Observer):
 
     on = True
 
-    def __init__(self, visit: "Visit", patience: float, enough: Callable[[], None], begin: Callable[[], None]):
+    def __init__(self, visit: Visit, patience: float, enough: Callable[[], None], begin: Callable[[], None]):
         self.enough, self.begin = enough, begin
         self._known = {*visit.watch.optimizers}
         self._until = thread_time() + patience, perf_counter() + WAITS * patience

@@ -1,11 +1,17 @@
 """What was seen while a program trained, step by step. Numbers and places only: what they mean is for the diagnoses to say."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from badak.nn import Module
+
+if TYPE_CHECKING:
+    from badak.inspect.doctor.session import Visit
+    from badak.inspect.doctor.watch import Watch
+else:
+    Visit = Watch = Any  # which import what looks at them
 
 CUTS = 3  # steps in which it is noted what left the graph
 HELD = 10  # steps, after which it is counted whose graphs are still there

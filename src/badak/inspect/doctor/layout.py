@@ -1,16 +1,14 @@
 """What is measured of shapes: views that mix axes, columns that meet rows, tables along an axis, weights and their values."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import around
-from badak.inspect.doctor.facts import Fed, Shaped, Turned
+from badak.inspect.doctor.facts import Fed, Shaped, Turned, Watch
+from badak.inspect.doctor.graph import behind, from_node, memory, of_edge
 from badak.inspect.doctor.names import line, within
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
 MOST = 16  # of a kind in one step
 FIRST = 3  # steps in which masks that are added are looked at
@@ -18,30 +16,17 @@ EMBEDDED = "dropout add scale cast".split()
 WEIGHED = "dropout clone cast reshape".split()
 
 
-def behind(x: Any, names: Any) -> Any:
-    """The node that made a tensor, through views and operations of these names."""
-    return from_node(x._node, names)
-
-
-def from_node(node: Any, names: Any) -> Any:
-    """The same from a node, itself at first."""
-    while node is not None and (node.op.view or node.name in names):
-        edge = node.edges[-1 if node.name == "write_view" else 0]  # what was written, not what lay there
-        node = edge[0] if edge is not None and hasattr(edge[0], "op") else None
-    return node
-
-
-def note(watch: "Watch", kind: str, a: Any, b: Any, axis: int = 0) -> None:
+def note(watch: Watch, kind: str, a: Any, b: Any, axis: int = 0) -> None:
     if len(watch.open.shaped) < MOST:
         watch.open.shaped.append(Shaped(kind, line(), tuple(a), tuple(b), axis))
 
 
-def viewed(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def viewed(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """A view that gives the size of one axis to another: rows of different things are mixed."""
     a, b = arrays[0].shape, outputs[0]._array.shape
     ids = outputs[0]._node is None and arrays[0].dtype.kind in "iu"
     if ids and len(a) == 2 and b == (arrays[0].size,) and len(watch.laid) < MOST:
-        watch.laid[outputs[0]._array.__array_interface__["data"][0]] = outputs[0]._array, a
+        watch.laid[memory(outputs[0]._array)] = outputs[0]._array, a
     if len(a) == 3 and b == (a[0] * a[1], a[2]) and outputs[0]._node is not None:
         watch.flat[id(outputs[0]._node)] = a[:2]
     pictures = len(a) == len(b) == 4 or (
@@ -97,7 +82,7 @@ def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return False
 
 
-def stretched(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def stretched(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """A loss of (B, 1) and (B,): each prediction meets each label."""
     if not watch.looks_closely or not modes.grad:
         return
@@ -120,7 +105,22 @@ def _of_model(x: Any) -> bool:
     return x._node is not None or x._requires_grad
 
 
-def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def note_fed(watch: Watch, x: np.ndarray) -> None:
+    """Note numbers that go into a layer as they came."""
+    if x.dtype.kind == "f" and x.size > 8 and len(watch.open.fed) < MOST:
+        numbers = float(x.mean()), float(x.std()), float(x.min()), float(x.max())
+        watch.open.fed.append(Fed(watch.stack[-1], line(), *numbers))
+
+
+def note_classes(watch: Watch, known: tuple[str, int, np.ndarray], axis: int) -> None:
+    """Note probabilities that a softmax made along another axis than that of the classes."""
+    if len(watch.open.turned) < MOST:
+        place, dim, made = known
+        sums = made.sum(axis=axis)
+        watch.open.turned.append(Turned(place, dim, made.shape, float(sums.min()), float(sums.max()), True))
+
+
+def added(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """A table of the model is added to (X, Y, D) along one of the first two axes."""
     if watch.around:
         around.added(watch, inputs)
@@ -145,20 +145,14 @@ def added(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> Non
             note(watch, "varies", x.shape, table.shape, axis)
 
 
-def addend(watch: "Watch", inputs: tuple, y: np.ndarray, node: Any) -> None:
+def addend(watch: Watch, inputs: tuple, y: np.ndarray, node: Any) -> None:
     """Note a sum, or a difference, with what was detached."""
     for x in inputs[:2] if watch.loosened and len(inputs) == 2 and y.size > 1 and len(watch.addends) < MOST else ():
-        if (
-            x is not None
-            and x._node is None
-            and not x._requires_grad
-            and x._array.__array_interface__["data"][0] in watch.loosened
-            and x.shape == y.shape
-        ):
+        if x is not None and x._node is None and not x._requires_grad and memory(x._array) in watch.loosened and x.shape == y.shape:
             watch.addends[id(node)] = node, line(), float(x._array.mean())
 
 
-def _is_table(watch: "Watch", x: Any) -> bool:
+def _is_table(watch: Watch, x: Any) -> bool:
     """Whether a tensor is some rows of a parameter, of a buffer, or of a table asked for 0, 1, 2, ..."""
     if x._node is None:
         own = {id(t): t for m in watch.stack for t in (*m._buffers.values(), *m._parameters.values()) if t is not None}
@@ -175,18 +169,16 @@ def _is_table(watch: "Watch", x: Any) -> bool:
     return any((np.diff(ids.ravel()) == 1).all() for ids in asked if ids.size == np.prod(x.shape[:-1]))
 
 
-def scaled(watch: "Watch", inputs: Any, arrays: Any) -> None:
+def scaled(watch: Watch, inputs: Any, arrays: Any) -> None:
     """Numbers that the program gave a model, times a parameter of it."""
     for i in (0, 1):
         x, a, other = inputs[i], arrays[i], inputs[1 - i]
         plain = x is not None and other is not None and x._node is None and not x._requires_grad and other._node is None
-        if plain and other._requires_grad and watch.stack and a.dtype.kind == "f" and a.size > 8 and len(watch.open.fed) < MOST:
-            if any(np.may_share_memory(a, each) for each in watch.given_now):
-                numbers = float(a.mean()), float(a.std()), float(a.min()), float(a.max())
-                watch.open.fed.append(Fed(watch.stack[-1], line(), *numbers))
+        if plain and other._requires_grad and watch.stack and any(np.may_share_memory(a, each) for each in watch.given_now):
+            note_fed(watch, a)
 
 
-def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def joined(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Data that goes into a layer next to what was computed; what is put before a text; and what is put next to itself."""
     y = outputs[0]._array
     if watch.around:
@@ -196,9 +188,9 @@ def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         if rows[0] is not None and len({each and each[2] for each in rows}) == 1:
             watch.normed[id(outputs[0]._node)] = outputs[0]._node, *rows[0][1:3], y.shape
     if watch.answers and outputs[0]._node is None and not watch.stack and len(watch.answers) < 256:
-        module = next((known[1] for x in arrays if (known := watch.answers.get(x.__array_interface__["data"][0]))), None)
+        module = next((known[1] for x in arrays if (known := watch.answers.get(memory(x)))), None)
         if module is not None:  # of a test, batch by batch
-            watch.answers[y.__array_interface__["data"][0]] = outputs[0], module
+            watch.answers[memory(y)] = outputs[0], module
     if modes.grad and watch.rounds < FIRST and watch.stack and y.ndim > 1 and attributes.get("axis", 0) in (-1, y.ndim - 1):
         parts = [(x._node, a) for x, a in zip(inputs, arrays) if x is not None and x._node is not None and 8 < a.size < 1 << 20]
         for i, (node, a) in enumerate(parts):
@@ -211,16 +203,14 @@ def joined(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if not watch.looks_closely or not modes.grad or outputs[0]._node is None or not watch.stack:
         return
     for tensor, x in zip(inputs, arrays):
-        plain = tensor is not None and tensor._node is None and not tensor._requires_grad
-        if plain and x.dtype.kind == "f" and x.size > 8 and len(watch.open.fed) < MOST:
-            numbers = float(x.mean()), float(x.std()), float(x.min()), float(x.max())
-            watch.open.fed.append(Fed(watch.stack[-1], line(), *numbers))
+        if tensor is not None and tensor._node is None and not tensor._requires_grad:
+            note_fed(watch, x)
 
 
 # ---------------------------------------------------------------- weights and their values
 
 
-def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def product(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Weights times values: what was a softmax over another axis than this sums over."""
     if not watch.across and not watch.normed:
         return
@@ -237,7 +227,7 @@ def product(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> N
     _weighed(watch, inputs[1], arrays[1], [arrays[1].ndim - 2])
 
 
-def normalised(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def normalised(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Something by its norm along an axis."""
     node, y = outputs[0]._node, outputs[0]._array
     if watch.across and node is not None and len(inputs) > 1 and inputs[1] is not None:
@@ -253,7 +243,7 @@ def normalised(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -
         watch.normed[id(node)] = node, line(), 1 - kept[0], y.shape
 
 
-def _again(watch: "Watch", inputs: Any, arrays: Any) -> None:
+def _again(watch: Watch, inputs: Any, arrays: Any) -> None:
     """What a softmax made by its sums along another axis, as a distribution of probabilities divides it."""
     made, by = behind(inputs[0], WEIGHED), behind(inputs[1], ("clone", "cast", "expand"))
     known = watch.across.get(id(made)) if made is not None else None
@@ -261,12 +251,11 @@ def _again(watch: "Watch", inputs: Any, arrays: Any) -> None:
     if known is None or edge is None or from_node(edge[0], WEIGHED) is not made or known[2].shape != arrays[0].shape:
         return
     last, dim = arrays[0].ndim - 1, known[1] % arrays[0].ndim
-    if dim != last and known[2].shape[dim] > 1 and len(watch.open.turned) < MOST and within("badak.distributions"):
-        sums = known[2].sum(axis=last)
-        watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(sums.min()), float(sums.max()), True))
+    if dim != last and known[2].shape[dim] > 1 and within("badak.distributions"):
+        note_classes(watch, known, last)
 
 
-def _along(watch: "Watch", x: Any, summed: list[int]) -> None:
+def _along(watch: Watch, x: Any, summed: list[int]) -> None:
     """Note what has length 1 along another axis than a product sums over."""
     node = behind(x, ("clone", "cast", "scale", "div_by")) if x._node is not None else None
     known = watch.normed.get(id(node)) if node is not None else None
@@ -279,7 +268,7 @@ def _along(watch: "Watch", x: Any, summed: list[int]) -> None:
         watch.open.shaped[-1].place = known[1]
 
 
-def apart(watch: "Watch", inputs: Any, arrays: Any) -> None:
+def apart(watch: Watch, inputs: Any, arrays: Any) -> None:
     """Rows (n, 1, D) and (1, m, D) whose distances are to come: what has length 1 along the rows."""
     if watch.normed and arrays[0].ndim == arrays[1].ndim == 3 and arrays[0].shape[1] == arrays[1].shape[0] == 1:
         known = watch.normed.get(id(behind(inputs[0], ()))) if inputs[0] is not None else None
@@ -293,11 +282,11 @@ def transposed(x: Any) -> bool:
     node, times = x._node, 0
     while node is not None and node.op.view:
         times += node.name in ("transpose", "permute", "t", "mT")
-        node = node.edges[0][0] if node.edges[0] is not None and hasattr(node.edges[0][0], "op") else None
+        node = of_edge(node.edges[0])
     return times % 2 == 1
 
 
-def multiplied(watch: "Watch", inputs: Any, arrays: Any, y: np.ndarray, node: Any) -> None:
+def multiplied(watch: Watch, inputs: Any, arrays: Any, y: np.ndarray, node: Any) -> None:
     """Weights that a softmax made times values, one by one: what they are summed over is still to come."""
     if watch.across and node is not None and y.ndim > 1:
         _hot(watch, inputs, arrays, node)
@@ -307,7 +296,7 @@ def multiplied(watch: "Watch", inputs: Any, arrays: Any, y: np.ndarray, node: An
             watch.times[id(node)] = node, x, arrays[i], y.shape
 
 
-def _hot(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
+def _hot(watch: Watch, inputs: Any, arrays: Any, node: Any) -> None:
     """What a softmax made times one-hot labels: both have the classes along one axis. What counts may be picked before that."""
     for x, other, a, t in ((0, 1, *arrays[:2]), (1, 0, *arrays[1::-1])):
         made = behind(inputs[x], WEIGHED) if inputs[x] is not None and inputs[x]._node is not None else None
@@ -320,12 +309,11 @@ def _hot(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
         elif zeros_and_ones and t.shape == a.shape and t.shape[dim] > 1:
             sums = [t.sum(axis=i) for i in range(t.ndim)]
             hot = [i for i in range(1, t.ndim) if t.shape[i] > 1 and sums[i].max() == 1 and 2 * sums[i].sum() >= sums[i].size]
-            if hot and dim not in hot and len(watch.open.turned) < MOST:
-                over = known[2].sum(axis=hot[0])
-                watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(over.min()), float(over.max()), True))
+            if hot and dim not in hot:
+                note_classes(watch, known, hot[0])
 
 
-def summed(watch: "Watch", inputs: Any, attributes: dict) -> None:
+def summed(watch: Watch, inputs: Any, attributes: dict) -> None:
     """The sum of such products."""
     known, axis = watch.times.get(id(inputs[0]._node)), attributes.get("axis")
     if known is not None and axis is not None:
@@ -340,7 +328,7 @@ def _dropped(x: Any) -> bool:
     return node is not None and node.name == "dropout"
 
 
-def _weighed(watch: "Watch", x: Any, array: np.ndarray, summed: list[int]) -> None:
+def _weighed(watch: Watch, x: Any, array: np.ndarray, summed: list[int]) -> None:
     node = behind(x, WEIGHED)
     known = watch.across.get(id(node)) if node is not None else None
     if known is None or not summed or summed[0] < 0:

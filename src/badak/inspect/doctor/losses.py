@@ -1,18 +1,16 @@
 """What is measured of losses while a training is watched: named ones, those of several operations, picked logarithms, numbers
 that are added."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, rewards
-from badak.inspect.doctor.facts import Loss, Turned
+from badak.inspect.doctor.facts import Loss, Watch
+from badak.inspect.doctor.graph import behind, below, from_node, memory, of_edge
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
 LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse", "kl_div", "ctc_loss")
 MANY = 65536  # labels of a step that are kept
@@ -27,14 +25,14 @@ def square(x: np.ndarray) -> float:
 
 def origin(x: Tensor) -> tuple[str, str]:
     """The operation that made a tensor and its line, through views and copies."""
-    return origin_of(layout.behind(x, THROUGH))
+    return origin_of(behind(x, THROUGH))
 
 
 def origin_of(node: Any) -> tuple[str, str]:
     return ("", "") if node is None else (node.name, node.line)
 
 
-def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def loss(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     x, y = arrays[0], outputs[0]._array
     made_by, made_at = origin(inputs[0])
     classes = x.shape[-1] if x.ndim > 1 else 1
@@ -42,7 +40,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
         op.name, line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
         modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
     )  # fmt: skip
-    seen.labels_at = arrays[1].__array_interface__["data"][0] if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
+    seen.labels_at = memory(arrays[1]) if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
     if op.name == "cross_entropy" and x.ndim == 2 and x.size and x[0].min() >= 0 and x.shape[1] > 1:
         seen.simplex = bool((x >= 0).all() and np.allclose(x.sum(axis=1), 1, atol=1e-3))
     if op.name in ("cross_entropy", "nll") and x.ndim == 2 and x.size:
@@ -82,7 +80,7 @@ def loss(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None
     if x.size and watch.looks_closely:
         seen.low, seen.high = float(x.min()), float(x.max())
     if made_by == "log_softmax":
-        below(seen, inputs[0])
+        given_to_softmax(seen, inputs[0])
     weights = {"cross_entropy": 2, "nll": 2, "bce_with_logits": 3}.get(op.name, len(arrays))
     if seen.grad and inputs[1]._node is None:
         compared(watch, seen, *arrays[:2])
@@ -131,7 +129,7 @@ def blanks(targets: np.ndarray, lengths: np.ndarray, blank: int) -> int:
     return int(((targets == blank) & inside).sum())
 
 
-def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
+def compared(watch: Watch, seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
     """Note what the answers are compared with, which is data, and how large they are."""
     if y.size > MANY or not x.size:
         return
@@ -145,16 +143,16 @@ def compared(watch: "Watch", seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
     if x.ndim and len(x) > 3 and y.shape[:1] == x.shape[:1]:
         seen.one_answer, seen.one_target = bool((x == x[:1]).all()), bool((y == y[:1]).all())
     y = watch.masked_from.get(seen.labels_at, y)
-    seen.labels_at, seen.among = y.__array_interface__["data"][0], len(y) if y.ndim else 0
+    seen.labels_at, seen.among = memory(y), len(y) if y.ndim else 0
     whole = y.base
     if isinstance(whole, np.ndarray) and whole.ndim == y.ndim and whole.shape[1:] == y.shape[1:] and len(whole) > len(y):
-        seen.slice_of = len(whole), whole.__array_interface__["data"][0]
+        seen.slice_of = len(whole), memory(whole)
     if y.ndim == 2 and y.shape[1] > 2 and y.dtype.kind == "f" and watch.looks_closely:
         watch.given.told.setdefault(seen.place, []).append(told(watch, y))
     watch.given.compared(seen.place, y, bool(watch.stack) and watch._outer.get(id(watch.stack[0]), (True, True))[0])
 
 
-def told(watch: "Watch", y: np.ndarray) -> str:
+def told(watch: Watch, y: np.ndarray) -> str:
     """Where the numbers that are asked for, (B, T), stand in what the model, or a part of it step by step, was given; else ""."""
     if (y[:, 1:] == y[:, :-1]).all():
         return ""
@@ -168,7 +166,7 @@ def told(watch: "Watch", y: np.ndarray) -> str:
     return ""
 
 
-def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def picked_logs(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """The logarithms of the probabilities of what is asked for: labels of a loss that no operation is named for."""
     if outputs[0]._node is None or inputs[0]._node is None or not modes.grad or len(watch.open.losses) >= 64:
         return
@@ -195,30 +193,28 @@ def picked_logs(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) 
     x = np.moveaxis(x, dim, -1).reshape(-1, x.shape[dim])
     mass = np.exp(x[:: max(1, len(x) // ROWS)].astype(np.float64)).sum(axis=1)
     seen.mass = float(mass.min()), float(mass.max())
-    below(seen, inputs[0])
+    given_to_softmax(seen, inputs[0])
     watch.open.losses.append(seen)
     if not watch.chosen:  # else it hangs on what it was worth
         seen.each, seen.sign = -float(outputs[0]._array.mean()), -1
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 
 
-def largest(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def largest(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """The largest, along the classes, of what a softmax made along the rows: such as shares of experts."""
     known = watch.across.get(id(inputs[0]._node)) if inputs[0]._node is not None and arrays[0].ndim == 2 else None
-    if known is not None and known[1] % 2 == 0 and attributes["dim"] % 2 == 1 and len(watch.open.turned) < 16:
-        sums = known[2].sum(axis=1)
-        watch.open.turned.append(Turned(known[0], known[1], known[2].shape, float(sums.min()), float(sums.max()), True))
+    if known is not None and known[1] % 2 == 0 and attributes["dim"] % 2 == 1:
+        layout.note_classes(watch, known, 1)
 
 
-def below(seen: Loss, x: Tensor) -> None:
+def given_to_softmax(seen: Loss, x: Tensor) -> None:
     """Note what log_softmax was given."""
-    edge = layout.behind(x, THROUGH).edges[0]
-    if edge is not None and hasattr(edge[0], "op"):
-        node = layout.from_node(edge[0], ())
-        seen.below_by, seen.below_at = origin_of(node)
+    node = of_edge(behind(x, THROUGH).edges[0])
+    if node is not None:
+        seen.below_by, seen.below_at = origin_of(from_node(node, ()))
 
 
-def logarithm(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def logarithm(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """The logarithm of a softmax, or of a sum of exponentials, of what has gone through a softmax, or of rows times themselves."""
     if outputs[0]._node is not None and modes.grad and meets_itself(arrays[0]) and of_itself(inputs[0]._node):
         watch.open.with_itself.append(line())
@@ -237,10 +233,10 @@ def meets_itself(x: np.ndarray) -> bool:
 
 def of_itself(node: Any) -> bool:
     """Whether something is made of the products of rows with themselves."""
-    node = layout.from_node(node, ("scale", "div_by", "clone", "cast", "sub", "shift", "div", "mul"))
+    node = from_node(node, ("scale", "div_by", "clone", "cast", "sub", "shift", "div", "mul"))
     if node is None or node.name not in ("matmul", "linear", "contract", "addmm"):
         return False
-    sides = [layout.from_node(edge[0], ()) for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
+    sides = [from_node(each, ()) for each in below(node)]
     return len(sides) == 2 and sides[0] is sides[1] is not None
 
 
@@ -274,22 +270,21 @@ def shut(x: np.ndarray, target: np.ndarray, ignored: int) -> float:
     return float(((x[rows, target[rows]] <= FILLED) & (x[rows].max(axis=1) > FILLED)).mean())
 
 
-def of_cosines(watch: "Watch", node: Any) -> bool:
+def of_cosines(watch: Watch, node: Any) -> bool:
     """Whether numbers are made, one by one, of products of rows of length 1: how far they spread is a temperature."""
     pending, left = [node], 32
     while pending and left:
         node, left = pending.pop(), left - 1
-        below = [edge[0] for edge in getattr(node, "edges", ()) if edge is not None and hasattr(edge[0], "op")]
         if getattr(node, "name", "") in ("matmul", "linear", "addmm", "contract"):
-            sides = [layout.from_node(each, ("clone", "cast", "scale")) for each in below]
+            sides = [from_node(each, ("clone", "cast", "scale")) for each in below(node)]
             if len(sides) > 1 and all(each is not None and each.name == "div" for each in sides):
                 return True
         else:
-            pending += below
+            pending += below(node)
     return False
 
 
-def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def scalar(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """One number that is a mean, or a sum, may be a loss that no operation is named for."""
     if inputs[0]._node is not None:
         if watch.times and op.name == "sum":
@@ -302,8 +297,8 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
     if pair is not None:
         x = pair.answers
         seen = Loss(pair.kind, line(), float(outputs[0]._array), len(x), x.shape[-1] if x.ndim > 1 else 1, True, op.name == "mean")
-        seen.made_by, seen.made_at = origin_of(layout.from_node(pair.made, (*THROUGH, "gather")))
-        seen.labels_at = pair.labels.__array_interface__["data"][0]
+        seen.made_by, seen.made_at = origin_of(from_node(pair.made, (*THROUGH, "gather")))
+        seen.labels_at = memory(pair.labels)
         seen.low, seen.high = (float(x.min()), float(x.max())) if x.size and watch.looks_closely else (0.0, 0.0)
         if len(watch.optimizers) > 1 and pair.made is not None:
             seen.maker, seen.sign, seen.fake, seen.led = rewards.judged(watch, pair.made)
@@ -323,7 +318,7 @@ def scalar(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         watch._losses[id(outputs[0]._node)] = outputs[0]._node, seen
 
 
-def constant(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def constant(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """A number that has no gradient is added to one that has."""
     if outputs[0]._array.ndim or outputs[0]._node is None or len(watch.open.constants) >= 64:
         return

@@ -2,7 +2,6 @@
 
 import random
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +10,11 @@ from badak.inspect.audit.questions import ask_all
 from badak.inspect.audit.report import TITLES
 from badak.inspect.audit.report import Finding as Audited
 from badak.inspect.doctor import around
+from badak.inspect.doctor.facts import Visit
 from badak.inspect.doctor.report import Finding
 from badak.nn import Conv1d, Conv2d, Module
 from badak.nn.recurrent import RNNBase
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
 
 WORDS = 20  # that a table of words has, at least
 ASKED = frozenset(
@@ -25,7 +22,7 @@ ASKED = frozenset(
 )  # what no diagnosis looks for
 
 
-def asked(visit: "Visit") -> list[Finding]:
+def asked(visit: Visit) -> list[Finding]:
     """The findings of those probes of the audit, of the first trained model that has some. It is left exactly as it was."""
     labels = [loss.target for step in visit.steps[:1] for loss in step.losses if loss.target is not None]
     mixes = any(each.learnt for step in visit.steps for each in step.attended)
@@ -66,7 +63,7 @@ def in_other_draws(module: Module, args: tuple, kwargs: dict, labels: list) -> s
     return set.intersection(*several)
 
 
-def padding_weighed(visit: "Visit") -> list[Finding]:
+def padding_weighed(visit: Visit) -> list[Finding]:
     """Weights by which what a recurrent layer made of a text is added up, and that padding has its share of."""
     steps = [step for step in visit.rounds[:3] if step.filled]
     several = [share for step in steps for _, share in step.filled]
@@ -78,7 +75,7 @@ def padding_weighed(visit: "Visit") -> list[Finding]:
     return [Finding("BADAK-302", TITLES["padding"], steps[0].filled[0][0], cause, fix, {"share": max(several)})]
 
 
-def not_joined(visit: "Visit") -> list[Finding]:
+def not_joined(visit: Visit) -> list[Finding]:
     """Blocks that are called residual, or look so, and what they are given goes no other way than through them."""
     rounds = visit.rounds[: around.FIRST]
     kinds = [{kind for kind, _ in step.unjoined} for step in rounds]
@@ -99,7 +96,7 @@ def told_lengths(args: tuple, kwargs: dict) -> bool:
     return any(x.dtype.kind == "b" or x.ndim == 1 or (x.ndim == 2 and x.size and set(np.unique(x)) <= {0, 1}) for x in several[1:])
 
 
-def rows_are_apart(visit: "Visit", module: Module, args: tuple, kwargs: dict) -> bool:
+def rows_are_apart(visit: Visit, module: Module, args: tuple, kwargs: dict) -> bool:
     """Whether the rows of a batch are examples of their own: drawn in ever other company, and each asked for its own label."""
     several = [x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     if any(getattr(m, "track_running_stats", True) is False for m in module.modules()):
@@ -118,7 +115,7 @@ def rows_are_apart(visit: "Visit", module: Module, args: tuple, kwargs: dict) ->
     return bool(labels) and not any(np.array_equal(y.ravel(), np.arange(n)) for y in labels)
 
 
-def fills_in(visit: "Visit") -> bool:
+def fills_in(visit: Visit) -> bool:
     """Whether a token, or a tag, is asked for at each place of a text, as of a masked model."""
     return any(
         loss.target is not None and loss.target.size == lookup.ids.size and lookup.rows >= WORDS and lookup.ids.ndim == 2
@@ -139,7 +136,7 @@ def counts(found: Audited, modules: dict[str, Module], ordered: bool, alone: boo
     return found.probe in ASKED and not by_design
 
 
-def told(visit: "Visit", found: Audited, place: str, modules: dict[str, Module]) -> Finding:
+def told(visit: Visit, found: Audited, place: str, modules: dict[str, Module]) -> Finding:
     """A finding of the audit as one of the doctor's: with the line that calls the model, and the module's name."""
     where = visit.names.of(modules.get(found.module)) or found.module
     return Finding(found.code, TITLES[found.probe], f"{place} {where}".strip(), found.cause, found.fix, found.numbers)

@@ -8,13 +8,15 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
 from badak import optim
 from badak.core.errors import PACKAGE, BadakError, tr
+from badak.core.i18n import say
 from badak.inspect.doctor.source import LIBRARIES, named_line, sources, trees, unparse, walk
 from badak.inspect.doctor.syntax import find, ids_below, named_in
 from badak.nn import Module, Parameter
@@ -44,15 +46,18 @@ def line() -> str:
     return ""
 
 
+def frames() -> Iterator[FrameType]:
+    """Those of the program that led here, from the inside out, libraries left out."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not is_own(frame.f_code) and LIBRARIES not in frame.f_code.co_filename:
+            yield frame
+        frame = frame.f_back
+
+
 def road() -> tuple[int, ...]:
     """The lines of the program that led here, from the inside out: two tests of one function are two roads."""
-    frame: FrameType | None = sys._getframe(1)
-    lines: list[int] = []
-    while frame is not None and len(lines) < 8:
-        if not is_own(frame.f_code) and LIBRARIES not in frame.f_code.co_filename:
-            lines.append(frame.f_lineno)
-        frame = frame.f_back
-    return tuple(lines)
+    return tuple(frame.f_lineno for frame in islice(frames(), 8))
 
 
 def within(package: str) -> bool:
@@ -67,12 +72,7 @@ def within(package: str) -> bool:
 
 def said() -> str:
     """The text of the line that `line` names."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if not is_own(frame.f_code) and LIBRARIES not in frame.f_code.co_filename:
-            return linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-        frame = frame.f_back
-    return ""
+    return next((linecache.getline(frame.f_code.co_filename, frame.f_lineno) for frame in frames()), "")
 
 
 def is_own(code: CodeType) -> bool:
@@ -240,6 +240,11 @@ class Names:
                     if p is not None:
                         self.parameters.setdefault(id(p), f"{head}{name}.{own}" if name else head + own)
                         self.owners.setdefault(id(p), module)
+
+    @property
+    def largest(self) -> str:
+        """The class of the largest model, and how many parameters it has."""
+        return f"{type(self.tops[0]).__name__}, {say('{:,} parameters', sum(p.numel() for p in weights_of(self.tops[0])))}"
 
     def of(self, module: Module | None) -> str:
         if module is None:

@@ -19,7 +19,7 @@ from badak.inspect.doctor.losses import square
 from badak.inspect.doctor.names import Names, living, name_of, weights_of
 from badak.inspect.doctor.recorder import Recorder, Whole
 from badak.inspect.doctor.report import Checkup, Finding
-from badak.inspect.doctor.tape import Tape
+from badak.inspect.doctor.tape import Tape, once
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
 
@@ -116,9 +116,7 @@ def trials(tape: Tape, names: Names, steps: int) -> list[Trial]:
     except BadakError:
         raise
     except Exception as error:
-        raise ArgumentError(
-            tr("the first step cannot be repeated: {}", name_of(error)), "badak doctor without --overfit"
-        ) from error
+        raise once(tr("the first step cannot be repeated: {}", name_of(error))) from error
     return found
 
 
@@ -158,9 +156,7 @@ def report(subject: str, tape: Tape, names: Names, first: Trial, others: list[Tr
     trial = next((each for each in (first, *others) if not each.stays), first)
     made = Checkup(subject, steps=len(trial.losses) - 1, losses=list(trial.losses), seconds=seconds)
     if names.tops:
-        top = names.tops[0]
-        count = sum(p.numel() for p in weights_of(top))
-        made.model = f"{type(top).__name__}, {say('{:,} parameters', count)}"
+        made.model = names.largest
         made.optimizer = f"{type(tape.optimizer).__name__}, lr {trial.rates[0]:.3g}"
     began, end, steps = trial.losses[0], trial.losses[-1], made.steps
     if trial.stays and others:

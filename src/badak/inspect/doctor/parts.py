@@ -1,31 +1,28 @@
 """What is measured of parts: those that a model gives, those that channels are cut into, and the places of padding."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import composed
-from badak.inspect.doctor.facts import Read
+from badak.inspect.doctor.facts import Read, Watch
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
-
-def gave_several(watch: "Watch", several: list[Tensor]) -> None:
+def gave_several(watch: Watch, several: list[Tensor]) -> None:
     """Note what a model gave: in a test, of all the tensors; in training, one number for each row next to others."""
     for i, y in enumerate(several if len(several) > 1 else ()):
         if y._node is None and not modes.grad and watch._caller is not None and len(watch.answers) < 256:
-            watch.answers[composed.memory(y._array)] = y, watch._caller
+            watch.answers[memory(y._array)] = y, watch._caller
         elif y._node is not None and y.dim() == 1 and len(watch.gave) < 64 and any(x.dim() > 1 for x in several):
             watch.gave[id(y._node)] = y._node, line(), i
         elif y._node is not None and len(watch.gave) < 64:
             watch.gave[id(y._node)] = y._node, "", i
 
 
-def cut_up(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def cut_up(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Channels are cut into parts."""
     x, axis = arrays[0], attributes.get("dim", attributes.get("axis", 0))
     node = outputs[0]._node
@@ -39,7 +36,7 @@ def cut_up(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> No
         watch.parts[id(node)] = node, line()
 
 
-def padded(watch: "Watch", gradient: np.ndarray) -> None:
+def padded(watch: Watch, gradient: np.ndarray) -> None:
     """How many places of padding a gradient (B, T, C), or (T, B, C), reaches."""
     for each in watch.open.lookups[:4]:
         for ids in (each.ids, each.ids.T) if each.ids.ndim == 2 else ():
@@ -63,27 +60,27 @@ def filler(ids: np.ndarray, known: int | None) -> int | None:
     return None
 
 
-def came_out(watch: "Watch", y: Any) -> None:
+def came_out(watch: Watch, y: Any) -> None:
     """What the program called gave this."""
     if isinstance(y, Tensor) and y._node is None and len(watch.computed) < 256:
-        watch.computed[y._array.__array_interface__["data"][0]] = y
+        watch.computed[memory(y._array)] = y
         if watch._caller is not None and not modes.grad:
-            watch.answers[composed.memory(y._array)] = y, watch._caller
+            watch.answers[memory(y._array)] = y, watch._caller
     if isinstance(y, Tensor) and y._node is not None and watch._caller is not None:
         watch._made[y._node] = watch._caller
         watch.heads.fakes[y._node] = watch.heads.fake, watch.heads.led
 
 
-def read(watch: "Watch", a: np.ndarray, limit: float | None, axis: int = 0) -> None:
+def read(watch: Watch, a: np.ndarray, limit: float | None, axis: int = 0) -> None:
     """What a model gave in a test is compared with a number, or its largest is looked for."""
-    _, module = watch.answers.get(a.__array_interface__["data"][0], (None, None))
+    _, module = watch.answers.get(memory(a), (None, None))
     if module is not None and a.size and a.dtype.kind == "f" and len(watch.open.read) < 64:
         watch.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
 
 
-def asked_for(watch: "Watch", a: np.ndarray, smallest: bool, made_by: Any) -> None:
+def asked_for(watch: Watch, a: np.ndarray, smallest: bool, made_by: Any) -> None:
     """The largest, or the smallest, of what a model, or a layer of it, gave is looked for."""
-    _, module = watch.answers.get(composed.memory(a), (None, None))
+    _, module = watch.answers.get(memory(a), (None, None))
     if module is None and watch.stack and made_by is not None and made_by.name in ("linear", "addmm"):
         module = watch.stack[0]
     if module is not None and len(watch.open.extremes) < 64:

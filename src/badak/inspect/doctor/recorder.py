@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from badak.compat.torch.first_call import being_made
-from badak.core.errors import ArgumentError
+from badak.core.errors import ArgumentError, tr
 from badak.core.modes import modes
 from badak.inspect.doctor.names import line
-from badak.inspect.doctor.tape import Back, Called, Ran, Tape
+from badak.inspect.doctor.tape import Back, Called, Ran, Tape, once
 from badak.inspect.doctor.watch import Watch
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
@@ -91,13 +91,9 @@ class Recorder(Watch):
 
     def _check(self, closure: bool) -> None:
         if closure:
-            raise ArgumentError(
-                "the first step cannot be repeated: optimizer.step() computes the loss itself, by a closure",
-                "badak doctor without --overfit",
-            )
+            raise once(tr("the first step cannot be repeated: optimizer.step() computes the loss itself, by a closure"))
         for p, before in self._gradients.values():
             if p._grad is not None and not np.array_equal(p._grad.to_dense()._array, before, equal_nan=True):
-                raise ArgumentError(
-                    "the first step cannot be repeated: something else than clipping changed the gradients after backward()",
-                    "badak doctor without --overfit",
+                raise once(
+                    tr("the first step cannot be repeated: something else than clipping changed the gradients after backward()")
                 )

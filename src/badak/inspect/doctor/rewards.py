@@ -1,16 +1,13 @@
 """What is measured of training by rewards: targets and advantages that have a graph, critics that an actor makes smaller."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from badak.core.modes import modes
-from badak.inspect.doctor import layout
-from badak.inspect.doctor.leaves import leaves_of
+from badak.inspect.doctor.facts import Watch
+from badak.inspect.doctor.graph import behind, below, chain, first_of, leaves_of, memory
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.watch import Watch
 
 MOST = 16  # of a step
 ROWS_STAY = "clone cast scale div_by stack cat index index_select neg shift select".split()
@@ -30,46 +27,25 @@ class Heads:
         self.fakes: WeakKeyDictionary[Any, tuple[bool, bool]] = WeakKeyDictionary()  # a node that a model gave: both of its call
 
 
-def first_of(node: Any) -> Any:
-    """The node that its first input with a graph was made by."""
-    return next((edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")), None)
-
-
 def with_data(node: Any, names: tuple[str, ...]) -> bool:
     """Whether something is, behind what moves and scales rows, a sum or a difference of data and of what has a graph."""
-    for _ in range(10):
-        if node is None:
-            return False
-        known = [edge is not None for edge in node.edges]
-        if node.name in names and len(known) == 2 and any(known) and not all(known):
-            return True
-        if not node.op.view and node.name not in (*ROWS_STAY, "sub", "div", "mul"):
-            return False
-        node = first_of(node)
-    return False
+    several = (each for each in chain(node, (*ROWS_STAY, "sub", "div", "mul")) if each.name in names and len(each.edges) == 2)
+    return any((each.edges[0] is None) != (each.edges[1] is None) for each in several)
 
 
 def is_logarithm(node: Any) -> bool:
     """Whether something is the logarithm of the probability of what was done, or how often it is done now to what it was."""
-    for _ in range(10):
-        if node is None:
-            return False
-        if node.name in LOGARITHM:
-            return True
-        if not node.op.view and node.name not in (*ROWS_STAY, "exp", "sub", "sum"):
-            return False
-        node = first_of(node)
-    return False
+    return any(each.name in LOGARITHM for each in chain(node, (*ROWS_STAY, "exp", "sub", "sum")))
 
 
-def target(watch: "Watch", answers: Any, labels: Any) -> None:
+def target(watch: Watch, answers: Any, labels: Any) -> None:
     """Note answers that are compared with a sum of data and of what has a graph, too."""
     if answers._node is not None and labels._node is not None and modes.grad and len(watch.open.moving) < MOST:
         if with_data(labels._node, ("add",)):
             watch.open.moving.append(("target", line(), frozenset(leaves_of(labels._node))))
 
 
-def advantage(watch: "Watch", inputs: Any) -> None:
+def advantage(watch: Watch, inputs: Any) -> None:
     """Note the logarithm of a probability times data less what has a graph."""
     if not modes.grad or len(watch.open.moving) >= MOST:
         return
@@ -80,23 +56,18 @@ def advantage(watch: "Watch", inputs: Any) -> None:
             return
 
 
-def judged(watch: "Watch", node: Any) -> tuple[Any, int, bool, bool]:
+def judged(watch: Watch, node: Any) -> tuple[Any, int, bool, bool]:
     """(the model that gave something, behind what turns its sign, 1 or -1, whether that call was given what another model made,
     without its graph, and with it); (None, 1, False, False) where none did."""
     sign = 1
-    for _ in range(8):
-        if node is None:
-            break
-        if (found := watch._made.get(node)) is not None:
-            return found, sign, *watch.heads.fakes.get(node, (False, False))
-        if not node.op.view and node.name not in (*ROWS_STAY, *SIGNS, "add", "sub", "min", "minimum"):
-            break
-        sign = -sign if node.name in ("neg", "sub_from") else sign
-        node = first_of(node)
+    for each in chain(node, (*ROWS_STAY, *SIGNS, "add", "sub", "min", "minimum"), 8):
+        if (found := watch._made.get(each)) is not None:
+            return found, sign, *watch.heads.fakes.get(each, (False, False))
+        sign = -sign if each.name in ("neg", "sub_from") else sign
     return None, 1, False, False
 
 
-def weighed(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
+def weighed(watch: Watch, inputs: Any, arrays: Any, node: Any) -> None:
     """Note the logarithm of a probability times data: by which sign it is differentiated tells whether it is made likelier."""
     if not modes.grad or len(watch.weighed) >= 256:
         return
@@ -113,28 +84,23 @@ def weighed(watch: "Watch", inputs: Any, arrays: Any, node: Any) -> None:
 def likelihood(node: Any) -> int:
     """1 where something is picked of the logarithms of a softmax, -1 where their sign was turned; 0 where it is nothing of both."""
     sign = 1
-    for _ in range(10):
-        if node is None:
-            return 0
-        if node.name == "log_softmax" or normalised(node):
+    for each in chain(node, (*ROWS_STAY, "gather", "sum")):
+        if each.name == "log_softmax" or normalised(each):
             return sign
-        if not node.op.view and node.name not in (*ROWS_STAY, "gather", "sum"):
-            return 0
-        sign = -sign if node.name == "neg" else sign
-        node = first_of(node)
+        sign = -sign if each.name == "neg" else sign
     return 0
 
 
 def normalised(node: Any) -> bool:
     """Whether something is x - logsumexp(x), by whatever it is made."""
-    edges = [edge[0] for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
-    second = edges[1] if node.name == "sub" and len(edges) == 2 else None
+    sides = below(node)
+    second = sides[1] if node.name == "sub" and len(sides) == 2 else None
     while second is not None and second.op.view:
         second = first_of(second)
     return second is not None and second.name in ("logsumexp", "log")
 
 
-def scaled(watch: "Watch", op, saved, inputs, arrays, attributes, outputs) -> None:
+def scaled(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """One logarithm times a number, of one thing that was done."""
     if outputs[0]._node is not None and outputs[0]._array.size == 1 and modes.grad and len(watch.weighed) < 256:
         if is_logarithm(inputs[0]._node):
@@ -155,22 +121,22 @@ def turns(node: Any) -> int:
 
 def is_hinge(node: Any) -> bool:
     """Whether something is a ReLU of a sum or a difference, as of a margin and a score: it is no layer's."""
-    below = first_of(node) if node.name in ("relu", "clamp") else None
-    return below is not None and below.name in ("shift", "sub_from", "sub", "add")
+    made = first_of(node) if node.name in ("relu", "clamp") else None
+    return made is not None and made.name in ("shift", "sub_from", "sub", "add")
 
 
-def fed_by(watch: "Watch", module: Any, args: tuple) -> None:
+def fed_by(watch: Watch, module: Any, args: tuple) -> None:
     """Note the model whose output, as it is, goes into another one, and who is given what no model gave."""
     own = False
     for x in args:
         maker = watch._made.get(x._node) if isinstance(x, Tensor) and x._node is not None else None
         if maker is not None and maker is not module:
             watch.heads.takers.setdefault(id(maker), set()).add(id(module))
-            if id(module) not in watch.heads.made and (node := layout.behind(x, ())) is not None:
+            if id(module) not in watch.heads.made and (node := behind(x, ())) is not None:
                 watch.heads.made[id(module)] = node.name, node.line
             own = True
-    arrays = [x._array.__array_interface__["data"][0] for x in args if isinstance(x, Tensor) and x._node is None]
-    watch.heads.fake = any(memory in watch.computed or memory in watch.loosened for memory in arrays)
+    places = [memory(x._array) for x in args if isinstance(x, Tensor) and x._node is None]
+    watch.heads.fake = any(place in watch.computed or place in watch.loosened for place in places)
     watch.heads.led = own
     if not own:
         watch.heads.plain.add(id(module))

@@ -9,6 +9,7 @@ import numpy as np
 
 from badak.data import BatchSampler, Dataset, RandomSampler, SequentialSampler, Subset
 from badak.inspect.doctor.facts import Tested
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import is_own
 from badak.tensor import Tensor
 
@@ -210,7 +211,7 @@ class Rows:
 
     def cut(self, args: tuple) -> list[tuple[np.ndarray, np.ndarray, int]]:
         """Of windows that a model is given: what they are cut from, where they begin, how long they are."""
-        keys = [x._array.__array_interface__["data"][0] for x in args if isinstance(x, Tensor)]
+        keys = [memory(x._array) for x in args if isinstance(x, Tensor)]
         return [self.windows[key] for key in keys[:1] if key in self.windows]
 
     def overlap(self, args: tuple) -> int:
@@ -230,10 +231,10 @@ class Rows:
         bases = [x.base for x in arrays]
         if len(bases) > 1 and isinstance(bases[0], np.ndarray) and bases[0].ndim == 1 and all(b is bases[0] for b in bases):
             whole, long = bases[0], len(arrays[0])
-            begins = [(x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize for x in arrays]
+            begins = [(memory(x) - memory(whole)) // whole.itemsize for x in arrays]
             if len(self.windows) > 64:
                 self.windows.clear()
-            self.windows[made.__array_interface__["data"][0]] = whole, np.array(begins), long
+            self.windows[memory(made)] = whole, np.array(begins), long
 
     def again(self) -> tuple[int, int, int] | None:
         """(rows drawn, different ones, rows that there are) of data of which a few rows come again and again."""
@@ -256,7 +257,7 @@ class Rows:
         for whole, times in self.read.values() if x is not None and x.ndim > 1 and len(x) >= 8 else ():
             if x.strides != whole.strides or x.shape[1:] != whole.shape[1:] or x.dtype != whole.dtype or not whole.strides[0]:
                 continue
-            first, rest = divmod(x.__array_interface__["data"][0] - whole.__array_interface__["data"][0], whole.strides[0])
+            first, rest = divmod(memory(x) - memory(whole), whole.strides[0])
             inside = times[first : first + len(x)] if 0 <= first and not rest and first + len(x) <= len(whole) else times[:0]
             if len(inside) and 2 * inside.mean() >= times.mean() > 0:
                 return len(x)

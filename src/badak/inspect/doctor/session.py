@@ -9,7 +9,7 @@ import numpy as np
 
 from badak.compat.torch.amp.grad_scaler import GradScaler
 from badak.core.errors import ArgumentError, ArgumentTypeError
-from badak.core.i18n import say, tr
+from badak.core.i18n import tr
 from badak.data import DataLoader
 from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses import DIAGNOSES
@@ -90,9 +90,7 @@ class Visit:
         report.steps, report.losses = len(watch.steps), [step.loss for step in watch.steps]
         self.names = Names(watch.called.values(), self.alive)
         if self.names.tops:
-            top = self.names.tops[0]
-            count = sum(p.numel() for p in weights_of(top))
-            report.model = f"{type(top).__name__}, {say('{:,} parameters', count)}"
+            report.model = self.names.largest
             if watch.steps:
                 rates = watch.steps[0].rates[:1]
                 lr = f", lr {rates[0]:.3g}" if rates else ""

@@ -81,6 +81,11 @@ def tensors(x: Any, deep: int = 4) -> Iterator[Tensor]:
             yield from tensors(each, deep - 1)
 
 
+def once(cause: str) -> ArgumentError:
+    """The error that a step cannot be repeated."""
+    return ArgumentError(cause, "badak doctor without --overfit")
+
+
 class Called:
     """A module was called by the program itself."""
 
@@ -94,13 +99,9 @@ class Called:
     def run(self, made: Made) -> None:
         args, kwargs = given(self.needs, made)
         found = list(tensors(self.module(*args, **kwargs)))
-        if len(found) != len(self.places):
-            name = type(self.module).__name__
-            raise ArgumentError(
-                tr("the first step cannot be repeated: {} gave {} tensors, and {} for the same input", name, len(self.places),
-                   len(found)),
-                "badak doctor without --overfit",
-            )  # fmt: skip
+        name, before, now = type(self.module).__name__, len(self.places), len(found)
+        if before != now:
+            raise once(tr("the first step cannot be repeated: {} gave {} tensors, and {} for the same input", name, before, now))
         made.update((place, x) for place, x in zip(self.places, found, strict=True) if place is not None)
 
 
@@ -160,16 +161,12 @@ class Tape:
                 wanted.update(places(each.needs))
         self.entries = used[::-1]
         if not any(isinstance(each, Back) for each in used):
-            raise ArgumentError(
-                "the first step cannot be repeated: no loss.backward() was seen before optimizer.step()",
-                "badak doctor without --overfit",
-            )
+            raise once(tr("the first step cannot be repeated: no loss.backward() was seen before optimizer.step()"))
         missing = wanted.difference(*(each.places for each in used))
         for place in missing:
-            raise ArgumentError(
+            raise once(
                 tr("the first step cannot be repeated: the loss takes what {} made inside of a module, "
-                   "and the module does not return it", place.node.name),
-                "badak doctor without --overfit",
+                   "and the module does not return it", place.node.name)
             )  # fmt: skip
 
     def forward(self, learns: bool = True) -> float:

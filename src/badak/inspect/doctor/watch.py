@@ -19,6 +19,7 @@ from badak.inspect.doctor import around, collectors, composed, layout, losses, p
 from badak.inspect.doctor.doors import DOORS, TOLD
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Size, Step
 from badak.inspect.doctor.given import Given
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.of_a_step import OfAStep
 from badak.inspect.doctor.rewards import Heads
@@ -149,7 +150,7 @@ class Watch(OfAStep, Recorder):
         self._caller = module
         self._recorded = modes.grad
         content, whole = (), 0
-        own = any(isinstance(x, Tensor) and x._array.__array_interface__["data"][0] in self.computed for x in args)
+        own = any(isinstance(x, Tensor) and memory(x._array) in self.computed for x in args)
         if not modes.grad and args and isinstance(args[0], Tensor):
             self.rows.acted |= args[0]._array.ndim < 2 or len(args[0]._array) == 1
         if not own:  # what another model made is no data
@@ -197,8 +198,8 @@ class Watch(OfAStep, Recorder):
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
         elif self.loosened and modes.grad and len(self.loosened) < 256:
-            if any(x is not None and composed.memory(x._array) in self.loosened for x in inputs):
-                self.loosened |= {composed.memory(y._array): y._array for y in outputs}
+            if any(x is not None and memory(x._array) in self.loosened for x in inputs):
+                self.loosened |= {memory(y._array): y._array for y in outputs}
         if sense is not None:
             sense(self, op, saved, inputs, arrays, attributes, outputs)
         if (may_break or op is Linear) and self.broken is None:
@@ -237,10 +238,10 @@ class Watch(OfAStep, Recorder):
 
     def on_alias(self, x, of) -> None:
         if of._node is not None and of._array.ndim > 1 and len(self.computed) < 256:
-            self.computed[x._array.__array_interface__["data"][0]] = x
+            self.computed[memory(x._array)] = x
         if of._node is not None and modes.grad and len(self.open.cuts) < 64:
             how = ".detach()" if x._version_counter is not None else ".data"
-            self.loosened[composed.memory(x._array)] = x._array
+            self.loosened[memory(x._array)] = x._array
             self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
 
     def on_redefine(self, thing, how: str) -> None:

@@ -1,7 +1,7 @@
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import CUTS
-from badak.inspect.doctor.leaves import leaves_of
+from badak.inspect.doctor.graph import leaves_of
 
 
 class GraphCut(Diagnosis):

@@ -4,14 +4,10 @@ Korean twin of that page.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from badak.inspect.doctor.facts import Visit
 from badak.inspect.doctor.report import Finding
-
-if TYPE_CHECKING:
-    from badak.inspect.doctor.session import Visit
-else:
-    Visit = Any  # which imports the diagnoses
 
 Findings = Iterator[Finding]
 

@@ -1,9 +1,9 @@
 import gc
 
 from badak.core.errors import tr
-from badak.inspect.doctor.composed import hangs_on
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import HELD, Step
+from badak.inspect.doctor.graph import hangs_on
 
 LEAST = 6  # steps
 
