@@ -277,15 +277,13 @@ class Step:
     attended: list[Attended] = field(default_factory=list)
     pointed: list[Attended] = field(default_factory=list)  # weights of one query for each row, with some keys hidden
     turned: list[Turned] = field(default_factory=list)
-    twice: list[tuple[str, str, str]] = field(
-        default_factory=list
-    )  # where the logarithm of a softmax is taken of a softmax, or the sigmoid of a sigmoid; its line; what that is
+    # where the logarithm of a softmax is taken of a softmax, or the sigmoid of a sigmoid; its line; what that is
+    twice: list[tuple[str, str, str]] = field(default_factory=list)
     carried: list[str] = field(default_factory=list)  # where a sum that hangs on steps before grew
     in_part: list[str] = field(default_factory=list)  # where losses are added up of which only some were differentiated
     scalars: list[Loss] = field(default_factory=list)  # means that may be losses which no operation is named for
-    constants: list[tuple[str, float, Any]] = field(
-        default_factory=list
-    )  # numbers without a gradient, added to one with; the sum's node, or then whether a gradient went through it
+    # numbers without a gradient, added to one with; the sum's node, or then whether a gradient went through it
+    constants: list[tuple[str, float, Any]] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)  # where one number was made that has a graph
     picked: list[Picked] = field(default_factory=list)
     sliced: list[Picked] = field(default_factory=list)  # one number for each row, of rows one after the other
@@ -294,14 +292,10 @@ class Step:
     tested: list[Tested] = field(default_factory=list)
     read: list[Read] = field(default_factory=list)
     unjoined: list[tuple[str, str]] = field(default_factory=list)  # blocks that nothing goes around: class, line
-    with_itself: list[str] = field(
-        default_factory=list
-    )  # where each row of products is largest where it meets itself, and asked for
-    # another
-    extremes: list[tuple[Module, bool, int, str]] = field(
-        default_factory=list
-    )  # of what a model gave the largest, or the smallest,
-    # is looked for: the model, whether the smallest, of how many, the line
+    # where each row of products is largest where it meets itself, and asked for another
+    with_itself: list[str] = field(default_factory=list)
+    # of what a model gave the largest, or the smallest, is looked for: the model, whether the smallest, of how many, the line
+    extremes: list[tuple[Module, bool, int, str]] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     begun: list[Begun] = field(default_factory=list)
