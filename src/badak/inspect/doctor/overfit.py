@@ -17,6 +17,7 @@ from badak.core.i18n import say, tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis
 from badak.inspect.doctor.losses import square
 from badak.inspect.doctor.names import Names, living, name_of, weights_of
+from badak.inspect.doctor.program import ran, too_short
 from badak.inspect.doctor.recorder import Recorder, Whole
 from badak.inspect.doctor.report import Checkup, Finding
 from badak.inspect.doctor.tape import Tape, once
@@ -78,21 +79,13 @@ def overfitted(program: str, arguments: list[str], is_module: bool = False, step
 
 def _run(program: str, arguments: list[str], is_module: bool, recorder: Recorder) -> None:
     """Run the program to its first step, which the recorder then has."""
-    begin, end = prepared(program, arguments, is_module), "ended"
+    begin = prepared(program, arguments, is_module)
     with recorder:
-        try:
-            begin()
-        except Whole:
-            pass
-        except SystemExit as error:
-            end = tr("ended with exit code {}", error.code) if error.code else end
-        except Exception as error:
-            end = tr("failed with {},", name_of(error))
+        end, _ = ran(begin, Whole)
     if recorder.why is not None:
         raise recorder.why
     if not recorder.whole:
-        what = tr("before its first optimizer.step()") if recorder.called else tr("before it called a module that has parameters")
-        raise ArgumentError(tr("{}: {} {}", program, end, what), tr("badak run {} shows what it does", program))
+        raise too_short(program, end, bool(recorder.called))
 
 
 def trials(tape: Tape, names: Names, steps: int) -> list[Trial]:

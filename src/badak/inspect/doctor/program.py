@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 
 from badak.compat.torch.run import prepared
@@ -88,6 +89,25 @@ class _Stopping(Visit):
         return Lookout(self, PATIENCE, self.late, tests)
 
 
+def ran(begin: Callable[[], object], stop: type[BaseException]) -> tuple[str, Exception | None]:
+    """Run a program until it ends, or until `stop` ends it: how it ended, and the error that it failed with."""
+    try:
+        begin()
+    except stop:
+        pass
+    except SystemExit as error:
+        return tr("ended with exit code {}", error.code) if error.code else "ended", None
+    except Exception as error:
+        return tr("failed with {},", name_of(error)), error
+    return "ended", None
+
+
+def too_short(program: str, end: str, called: bool) -> ArgumentError:
+    """The error that a program made no step."""
+    what = tr("before its first optimizer.step()") if called else tr("before it called a module that has parameters")
+    return ArgumentError(tr("{}: {} {}", program, end, what), tr("badak run {} shows what it does", program))
+
+
 def _stop() -> None:
     raise _Enough
 
@@ -100,27 +120,19 @@ def examined(program: str, arguments: list[str], is_module: bool = False, steps:
     visit = _Stopping(steps, None, True, program if is_module else os.path.basename(os.path.abspath(program)))
     visit.goes_on = goes_on
     begin = prepared(program, arguments, is_module)
-    end = "ended"
     with redirect_stdout(sys.stderr), visit as checkup:
-        try:
-            begin()
-        except _Enough:
-            pass
-        except SystemExit as error:
-            end = tr("ended with exit code {}", error.code) if error.code else end
-        except Exception as error:
+        end, error = ran(begin, _Enough)
+        if error is not None:
             (visit.next or visit).error = error
-            end = tr("failed with {},", name_of(error))
             if visit.done and not checkup.findings and visit.next is None:
-                raise
+                raise error
         for each in (visit, visit.next):
             if each is not None and not each.done:
                 each.end()
     if checkup.findings:
         return checkup
     if not checkup.steps:
-        what = tr("before its first optimizer.step()") if checkup.model else tr("before it called a module that has parameters")
-        raise ArgumentError(tr("{}: {} {}", program, end, what), tr("badak run {} shows what it does", program))
+        raise too_short(program, end, bool(checkup.model))
     if visit.error is not None:
         raise ArgumentError(
             tr("{}: {} after {} steps, in which nothing was found", program, end, checkup.steps),

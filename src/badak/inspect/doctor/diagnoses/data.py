@@ -8,7 +8,7 @@ from badak.core.errors import tr
 from badak.data import DataLoader
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
-from badak.inspect.doctor.facts import Call, Lookup, Step
+from badak.inspect.doctor.facts import Call, Fed, Lookup, Step
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
@@ -330,30 +330,21 @@ class NotNormalised(Diagnosis):
         by = grouped(((id(fed.module), fed.place), fed) for step in [*visit.steps, visit.watch.open] for fed in step.fed)
         for several in by.values():
             if len(several) > 2 and all(max(-fed.low, fed.high) < TINY for fed in several) and several[0].high > several[0].low:
-                fed = several[0]
-                yield self.found(
-                    fed.place,
-                    tr("what goes into {} has values {:.3g} to {:.3g}, "
-                       "mean {:.3g}, standard deviation {:.3g}", visit.names.of(fed.module) or tr("the first layer"), fed.low,
-                       fed.high, fed.mean, fed.std),
-                    tr("divide once: data that is 0 to 1 already is not to be divided by 255"),
-                    low=fed.low, high=fed.high, mean=fed.mean, std=fed.std,
-                )  # fmt: skip
+                fix = tr("divide once: data that is 0 to 1 already is not to be divided by 255")
+                yield self.measured(visit, several[0], fix)
                 return
             wild = [fed for fed in several if max(-fed.low, fed.high) > 30 and (fed.std > 10 or abs(fed.mean) > 10)]
             least = 1 if visit.error is not None else 2
-            if len(wild) < least or 2 * len(wild) < len(several) or min(fed.low for fed in wild) <= -1e4:
-                continue
-            fed = wild[0]
-            yield self.found(
-                fed.place,
-                tr("what goes into {} has values {:.3g} to {:.3g}, "
-                   "mean {:.3g}, standard deviation {:.3g}", visit.names.of(fed.module) or tr("the first layer"), fed.low, fed.high,
-                   fed.mean, fed.std),
-                tr("x / 255 for pictures, (x - mean) / std of the training data for the rest"),
-                low=fed.low, high=fed.high, mean=fed.mean, std=fed.std,
-            )  # fmt: skip
-            return
+            if len(wild) >= least and 2 * len(wild) >= len(several) and min(fed.low for fed in wild) > -1e4:
+                fix = tr("x / 255 for pictures, (x - mean) / std of the training data for the rest")
+                yield self.measured(visit, wild[0], fix)
+                return
+
+    def measured(self, visit: Visit, fed: Fed, fix: str) -> Finding:
+        """What is to be said of numbers that go into a layer."""
+        cause = tr("what goes into {} has values {:.3g} to {:.3g}, mean {:.3g}, standard deviation {:.3g}",
+                   visit.names.of(fed.module) or tr("the first layer"), fed.low, fed.high, fed.mean, fed.std)  # fmt: skip
+        return self.found(fed.place, cause, fix, low=fed.low, high=fed.high, mean=fed.mean, std=fed.std)
 
     def by_one_number(self, visit: Visit) -> Findings:
         """Columns of different units are scaled by one mean and one spread of them all."""

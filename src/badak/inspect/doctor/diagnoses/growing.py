@@ -4,6 +4,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import HELD, Step
 from badak.inspect.doctor.graph import hangs_on
+from badak.inspect.doctor.report import Finding
 
 LEAST = 6  # steps
 
@@ -25,12 +26,7 @@ class GraphGrows(Diagnosis):
         """The losses of all steps are kept as tensors."""
         known = [step.root for step in visit.rounds[: HELD - 1] if step.root is not None and not held_by_us(step)]
         if len(known) == HELD - 1 == visit.watch.held:  # of an epoch, at the end of which they go
-            yield self.found(
-                visit.steps[0].backs[0].place if visit.steps[0].backs else "",
-                tr("the losses of {} of {} steps are still there, each with its graph", HELD - 1, HELD),
-                "losses.append(loss.item())",
-                steps=HELD - 1,
-            )  # fmt: skip
+            yield self.still_there(visit, HELD - 1, HELD)
             return
         for steps in visit.by_optimizer():
             rounds = [step for step in steps if step.fresh][:-2]
@@ -40,13 +36,14 @@ class GraphGrows(Diagnosis):
             gc.collect()
             if (alive := sum(1 for root in old if root() is not None)) < 0.9 * len(old):
                 continue
-            yield self.found(
-                visit.steps[0].backs[0].place if visit.steps[0].backs else "",
-                tr("the losses of {} of {} steps are still there, each with its graph", alive, len(old)),
-                "losses.append(loss.item())",
-                steps=alive,
-            )
+            yield self.still_there(visit, alive, len(old))
             return
+
+    def still_there(self, visit: Visit, alive: int, of: int) -> Finding:
+        """What is to be said of losses that are kept."""
+        place = visit.steps[0].backs[0].place if visit.steps[0].backs else ""
+        cause = tr("the losses of {} of {} steps are still there, each with its graph", alive, of)
+        return self.found(place, cause, "losses.append(loss.item())", steps=alive)
 
     def look(self, visit: Visit) -> Findings:
         rounds = visit.rounds
