@@ -188,14 +188,8 @@ def turned(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None
         if any(axis % x.ndim >= x.ndim - 2 for axis in axes or ()):
             kind = "graph" if outputs[0]._node is not None else "data" if x.dtype.kind == "f" else "labels"
             watch.open.mirrored.append((kind, line(), x.shape))
-    if (
-        outputs[0]._node is None
-        and modes.grad
-        and x.ndim
-        and len(x) > 3
-        and tuple(axes or ()) == (0,)
-        and len(watch.open.picked) < 32
-    ):
+    along = tuple(axes or ()) == (0,) and len(x) > 3
+    if along and outputs[0]._node is None and modes.grad and len(watch.open.picked) < 32:
         n, shifts = len(x), attributes.get("shifts")
         rows = np.arange(n)[::-1] if shifts is None else np.roll(np.arange(n), shifts[0])
         watch._held.append(y)
@@ -234,14 +228,8 @@ def token_by_token(lookups: list[Lookup]) -> list[Lookup]:
         rows = {each.ids.shape for each in several}
         size = max(next(iter(rows)), default=0)
         last = several[-1] is lookups[-1]  # an encoder may be asked before, for the very text that is to be copied
-        if (
-            last
-            and len(several) > 2
-            and len(rows) == 1
-            and several[0].module is not None
-            and size > 1
-            and size == several[0].ids.size
-        ):
+        one = len(rows) == 1 and 1 < size == several[0].ids.size
+        if last and one and len(several) > 2 and several[0].module is not None:
             text = np.stack([each.ids.reshape(-1) for each in several])  # labels may lie either way
             found += [Lookup(each, several[0].rows, several[0].module) for each in (text, np.ascontiguousarray(text.T))]
     return found
@@ -326,13 +314,7 @@ def on_padding(watch: Watch, weights: np.ndarray, dim: int) -> None:
     """Note how much of weights over the places of a text goes to what fills it up, by the index that the table says is padding."""
     for lookup in watch.open.lookups[:4]:
         ids, filler = lookup.ids, getattr(lookup.module, "padding_idx", None)
-        if (
-            filler is None
-            or ids.ndim != 2
-            or ids.shape[0] < 4
-            or weights.shape[0] != ids.shape[0]
-            or weights.shape[dim] != ids.shape[1]
-        ):
+        if filler is None or ids.ndim != 2 or len(ids) < 4 or (weights.shape[0], weights.shape[dim]) != ids.shape:
             continue
         if weights.size == ids.size and dim or weights.ndim == 3 and dim == 2:
             rows = weights.reshape(ids.shape) if weights.size == ids.size else weights.mean(axis=1)

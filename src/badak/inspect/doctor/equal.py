@@ -62,12 +62,8 @@ def with_itself(tree: ast.Module) -> Found:
                 sides = [given.get(unparse(x), x) for x in (of.left, of.comparators[0])]
         texts = [unparse(x) for x in sides]
         plain = len(sides) == 2 and all(names_in(x) for x in sides) and not DRAWN.search(texts[0])
-        if (
-            plain
-            and texts[0] == texts[1]
-            and not (isinstance(node, ast.Call) and ranks(node, tree))
-            and not any(isinstance(x, ast.Call) and not x.args and not isinstance(x.func, ast.Attribute) for x in sides)
-        ):
+        drawn = any(isinstance(x, ast.Call) and not x.args and not isinstance(x.func, ast.Attribute) for x in sides)
+        if plain and texts[0] == texts[1] and not drawn and not (isinstance(node, ast.Call) and ranks(node, tree)):
             yield node, OTHER, unparse(node)[:60], texts[0]
 
 
@@ -88,13 +84,8 @@ def counted_alike(tree: ast.Module) -> Found:
                 isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
             )
             sums = isinstance(target, ast.Name) and COUNTS.search(value) and re.search(r"sum\(|count", value)
-            if not (
-                sums
-                or titled
-                and isinstance(line, ast.Assign)
-                and names_in(line.value)
-                and any(isinstance(x, ast.BinOp) for x in walk(line.value))
-            ):
+            made = titled and isinstance(line, ast.Assign) and names_in(line.value) and find(line.value, ast.BinOp)
+            if not sums and not made:
                 continue
             holder = unparse(target.value) if isinstance(target, ast.Subscript) else ""
             other = known.setdefault((holder, value), name)
@@ -178,16 +169,10 @@ def asked_alike(tree: ast.Module) -> Found:
         for line in (x for x in scope.body if isinstance(x, ast.Assign) and isinstance(x.value, ast.Call) and x.value.args):
             name, value, read = unparse(line.targets[0]), unparse(line.value), names_in(line.value)
             other, since = known.setdefault(value, (name, line.lineno))
-            made = called(line.value)[:1].isupper()  # a thing of its own each time
+            made = called(line.value)[:1].isupper() or DRAWN.search(value)  # a thing of its own each time
             if changed(scope, read, since, line.lineno):
                 known[value] = name, line.lineno
-            elif (
-                other != name
-                and len(read) > 1
-                and not made
-                and not DRAWN.search(value)
-                and not any({name, other} <= x for x in checks)
-            ):
+            elif other != name and len(read) > 1 and not made and not any({name, other} <= x for x in checks):
                 yield Told("twice", line.lineno, tr("{} is what {} is: {}", name, other, value[:60]), OTHER)
 
 
@@ -217,12 +202,8 @@ def one_test_for_both(tree: ast.Module) -> Found:
     """valid_set = Windows(x[a:b]), test_set = Windows(x[a:b])."""
     known: dict[str, tuple[str, ast.expr]] = {}
     for line, name, value in assigned(tree):
-        if (
-            is_held(name)
-            and isinstance(value, ast.Call | ast.Subscript)
-            and not DRAWN.search(unparse(value))
-            and re.search(r"set$|data|_x$|_ds$|df$|_loader$|rows|texts", name)
-        ):
+        plain = isinstance(value, ast.Call | ast.Subscript) and not DRAWN.search(unparse(value))
+        if plain and is_held(name) and re.search(r"set$|data|_x$|_ds$|df$|_loader$|rows|texts", name):
             cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
             picked = cut or isinstance(value, ast.Call) and len(value.args) > 2
             other, first = known.setdefault(unparse(value), (name, value)) if picked else (name, value)

@@ -207,15 +207,11 @@ def named_wrongly(tree: ast.Module) -> Found:
     """mean = x.std(), and std = exp(logvar)."""
     for line, name, value in assigned(tree):
         func = called(value)
-        if (
-            func in ("mean", "std")
-            and (SPREAD if func == "mean" else MEAN).search(name)
-            and not (STD.search(name) and MEAN.search(name))
-        ):
+        other = {"mean": SPREAD, "std": MEAN}.get(func)
+        if other is not None and other.search(name) and not (STD.search(name) and MEAN.search(name)):
             inner = unparse(value)
-            if not re.search(r"std|var|sigma|scale|- ", inner.replace(f".{func}(", "")) and "mean" not in inner.replace(
-                ".mean(", ""
-            ):
+            spread = re.search(r"std|var|sigma|scale|- ", inner.replace(f".{func}(", ""))
+            if not spread and "mean" not in inner.replace(".mean(", ""):
                 yield (
                     line,
                     f"{name} = {inner.replace(func, 'std' if func == 'mean' else 'mean')}",

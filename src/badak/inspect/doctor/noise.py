@@ -34,15 +34,10 @@ def noise_from_the_begin(tree: ast.Module) -> Found:
         moved = {name for x in loop.body for _, name, value in assigned(x) if name in named_in(value)}
         timed = [x for x in find(loop.body, ast.Call) if t in named_in(x) and moved & named_in(x)]
         asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
+        cleans = re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
         listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
-        if (
-            timed
-            and moved
-            and asks
-            and not listed
-            and re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
-            and not re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
-        ):
+        turned = re.search(rf"- {t}\b|- 1 - |flip|\[::-1\]|alphas? \*=|noise_?level|add_noise|q_sample", unparse(loop))
+        if timed and moved and asks and cleans and not listed and not turned:
             yield loop, f"for {t} in reversed({unparse(inner)}):", min(moved)
 
 

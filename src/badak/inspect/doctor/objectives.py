@@ -234,12 +234,8 @@ def overlap_added(tree: ast.Module) -> Found:
             for sign, each in terms(total) if len(terms(total)) > 1 else ():
                 value = given.get(unparse(each), each)
                 name = called(value)
-                if (
-                    sign > 0
-                    and SHARES.search(name)
-                    and name in functions
-                    and not re.search(r"\b1(\.0?)? ?- |return -", functions[name])
-                ):
+                share = name in functions and SHARES.search(name) and not re.search(r"\b1(\.0?)? ?- |return -", functions[name])
+                if sign > 0 and share:
                     yield getattr(value, "lineno", function.lineno), f"1 - {unparse(value)}", name
 
 

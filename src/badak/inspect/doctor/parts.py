@@ -25,14 +25,8 @@ def gave_several(watch: Watch, several: list[Tensor]) -> None:
 def cut_up(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """Channels are cut into parts."""
     x, axis = arrays[0], attributes.get("dim", attributes.get("axis", 0))
-    node = outputs[0]._node
-    if (
-        node is not None
-        and modes.grad
-        and x.ndim > 1
-        and axis % x.ndim == (1 if x.ndim == 4 else x.ndim - 1)
-        and len(watch.parts) < 64
-    ):
+    node, channels = outputs[0]._node, x.ndim > 1 and axis % x.ndim == (1 if x.ndim == 4 else x.ndim - 1)
+    if node is not None and modes.grad and channels and len(watch.parts) < 64:
         watch.parts[id(node)] = node, line()
 
 

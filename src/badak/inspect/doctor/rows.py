@@ -313,10 +313,8 @@ def words(left: int, both: bool = False) -> str:
             far = left == 0 and bool(re.search(r"\btrain(?!er)", text))  # the furthest, which says training, too
             given = re.match(r"[\w., ]+(?==[^=])", text)
             far = bool(far or given and "train" in given[0] and says_test(given[0]))  # train_h, test_h = f(train_x), f(test_x)
-            if said := next(
-                (each for each in (text, loop) if says_test(each) and not (far or (each is loop and "train" in each and not both))),
-                "",
-            ):
+            plain = (each for each in (text, loop) if not far and (each is text or both or "train" not in each))
+            if said := next(filter(says_test, plain), ""):
                 return said
             if says_test(name):
                 return f"def {name}"

@@ -28,11 +28,8 @@ def never_read(function: ast.FunctionDef) -> Found:
             name, calls = line.targets[0].id, isinstance(line.value, ast.Call)
             last = getattr(function.body[-1], "end_lineno", 0) if block is function.body else 0  # no loop comes back to it
             end = line.end_lineno or 0, line.end_col_offset or 0
-            if (
-                isinstance(line.value, ast.BinOp)
-                and last
-                and not any(x.id == name and (x.lineno, x.col_offset) > end for x in reads)
-            ):
+            later = (x for x in reads if x.id == name and (x.lineno, x.col_offset) > end)
+            if isinstance(line.value, ast.BinOp) and last and not any(later):
                 yield line, READ_IT, tr("{} is computed, and nobody reads it", name)
             lost = calls and not name.startswith("_") and not asks_alone(line.value) and not for_show(function, line.value)
             if not lost or any(isinstance(node, ast.Lambda) for node in walk(line.value)):

@@ -161,13 +161,8 @@ class Watch(OfAStep, Recorder):
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
             self.rows.train(args, kwargs, id(module))
-            if (
-                self.rounds < around.FIRST
-                and not own
-                and args
-                and isinstance(args[0], Tensor)
-                and layout.interleaved(args[0]._array)
-            ):
+            data = self.rounds < around.FIRST and not own and args and isinstance(args[0], Tensor)
+            if data and layout.interleaved(args[0]._array):
                 c, h, w = args[0].shape[1:]
                 layout.note(self, "view", (len(args[0]), h, w, c), args[0].shape)
         elif not own and len(self.open.tested) < 256 and (tested := self.rows.test(args, kwargs, line(), id(module))) is not None:

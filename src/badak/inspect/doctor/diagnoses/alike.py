@@ -53,13 +53,8 @@ class AllAlike(Diagnosis):
                 if not isinstance(module, Linear | _ConvNd) or w is None or id(w) not in visit.watch.reached:
                     continue
                 flat = w._array.reshape(len(w._array), -1)
-                if (
-                    len(visit.steps) >= LEAST
-                    and min(flat.shape) > 1
-                    and id(w) in visit.trained
-                    and np.any(flat)
-                    and (flat == flat[:1]).all()
-                ):
+                alike = min(flat.shape) > 1 and np.any(flat) and (flat == flat[:1]).all()
+                if alike and len(visit.steps) >= LEAST and id(w) in visit.trained:
                     yield self.found(
                         "",
                         tr("after {} steps all {} units of {} hold the same numbers: together they are worth one", len(visit.steps),

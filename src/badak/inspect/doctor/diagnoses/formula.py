@@ -43,11 +43,8 @@ class NotAsNamed(Diagnosis):
     def undrawn(self, visit: Visit) -> Findings:
         """A normal distribution is kept near to the standard one, and nothing is drawn of it; or one row for all of a batch is."""
         rounds = [step for step in visit.rounds if any(each.pull for each in step.divergences)]
-        if (
-            len(rounds) < 4
-            or not all(call.training for step in rounds for call in step.calls if call.grad)
-            or DRAWN.search(own_text())
-        ):
+        training = all(call.training for step in rounds for call in step.calls if call.grad)
+        if len(rounds) < 4 or not training or DRAWN.search(own_text()):
             return
         shapes = [max((each.shape for each in step.divergences), key=len) for step in rounds]
         if any(len(shape) < 2 or shape[0] < 4 for shape in shapes):

@@ -287,12 +287,8 @@ class NeverLearns(Diagnosis):
             own = weights_of(module) if id(module) not in used else []
             idle = own and all(p.requires_grad and id(p) in visit.trained and id(p) not in watch.reached for p in own)
             inside = {id(each) for each in module.modules()} & used
-            if (
-                idle
-                and not inside
-                and len(visit.rounds) >= 10
-                and not re.search(rf"\b{name}\(|\b{name}\s*($|[\]),])", own_text(), re.MULTILINE)
-            ):
+            said = re.search(rf"\b{name}\(|\b{name}\s*($|[\]),])", own_text(), re.MULTILINE)
+            if idle and not inside and not said and len(visit.rounds) >= 10:
                 yield self.found(
                     visit.steps[0].place,
                     tr("{} has {:,} weights in the optimizer, and nobody calls it", name, sum(p.numel() for p in own)),

@@ -196,13 +196,9 @@ def turned_round(step: Step) -> bool:
     memory = calls[0].content[0][0]
     own = next((each for each in step.picked if each.memory == memory and each.whole), None)
     y, n = losses[0].labels, len(own.rows) if own is not None else 0
-    if (
-        own is None
-        or not len(y)
-        or len(y) % n
-        or len(np.unique(y)) < 2
-        or (len(y) == n and np.array_equal(np.unique(y), np.arange(n)))
-    ):
+    if own is None or not len(y) or len(y) % n or len(np.unique(y)) < 2:
+        return False
+    if len(y) == n and np.array_equal(np.unique(y), np.arange(n)):
         return False
     return not any(each.memory != memory and np.array_equal(each.rows, own.rows) for each in step.picked)
 

@@ -137,20 +137,11 @@ class NobodyReads(Diagnosis):
             )
             return
         for state, place, text, number in visit.watch.given.kept:
-            if (
-                state() is not None
-                and re.search(r"\bbest\w*.*=", text)
-                and not re.search(r"copy|clone", text)
-                and number <= len(visit.steps)
-            ):
-                yield self.found(
-                    place,
-                    tr(
-                        "state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the "
-                        "model"
-                    ),
-                    tr("best = copy.deepcopy(model.state_dict()), or torch.save"),
-                )
+            best = re.search(r"\bbest\w*.*=", text) and not re.search(r"copy|clone", text)
+            if best and state() is not None and number <= len(visit.steps):
+                cause = tr("state_dict() gives the weights themselves, no copy: what is kept as the best goes on learning with the "
+                           "model")  # fmt: skip
+                yield self.found(place, cause, tr("best = copy.deepcopy(model.state_dict()), or torch.save"))
                 return
 
     def learns(self, visit: Visit, module: Any) -> bool:
