@@ -10,8 +10,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "audit.md").read_text(en
 
 
 def test_every_probe_has_a_code_of_its_own_and_a_row_on_the_page():
-    names = {probe.name for probe in PROBES}
-    assert names == set(CODES) == set(TITLES) == set(MEANINGS)
+    assert set(PROBES) == set(CODES) == set(TITLES) == set(MEANINGS)
     assert len(set(CODES.values())) == len(CODES) and set(CODES.values()) <= set(range(300, 324))
     for probe, number in CODES.items():
         assert f"\n| BADAK-{number} | {TITLES[probe]} |" in PAGE

@@ -37,18 +37,18 @@ def ask_all(
         subject = Subject(model, Batch.of(model, batch), kind, pad, forwards, loss, asked)
         subject.optimizers = given
         report = Audit(type(model).__name__, subject.kind.kind, subject.kind.why, sizes_of(subject))
-        for probe in PROBES:
+        for probe, ask in PROBES.items():
             try:
-                found = probe().ask(subject)
+                found = ask(subject)
             except NotApplicable as why:
-                report.unasked[probe.name] = str(why)
-                if probe.name in MAIN and not why.moot:
-                    report.open.append(probe.name)
+                report.unasked[probe] = str(why)
+                if probe in MAIN and not why.moot:
+                    report.open.append(probe)
                 continue
             report.findings += found
-            subject.found |= {probe.name} if found else set()
+            subject.found |= {probe} if found else set()
             if not found:
-                report.sound.append(probe.name)
+                report.sound.append(probe)
         report.notes, report.forwards, report.backwards = subject.notes, subject.forwards, subject.backwards
     report.seconds = perf_counter() - started
     return report

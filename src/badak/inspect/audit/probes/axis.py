@@ -18,46 +18,42 @@ CLASSES = tr("log_softmax over the axis of the classes: F.log_softmax(logits, di
 CLOSE = 1e-3
 
 
-class Axis:
+def ask(subject: Subject) -> list[Finding]:
     """Add the weights of each attention up along the axis that the product with its values sums over, and along the others."""
-
-    name = "axis"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        consumers, found, looked = subject.reference.consumers(), {}, False
-        others = {mixer.q.number for mixer in additive(subject.reference)}
-        for run in subject.reference.runs:
-            if run.op is not Softmax or run.output.ndim < 2:
-                continue
-            core = product_after(run, consumers)
-            if scores_of(run) is None and run.number not in others and not heads_last(run, core):
-                continue
-            weights = None if core is None else weights_of(core, run)
-            if core is None or weights is None:
-                continue
-            looked = True
-            if core.path not in found and (axes := wrong(*weights)):
-                found[core.path] = Finding(
-                    "axis",
-                    core.path,
-                    tr("weights {} sum to 1 along axis {}, and their product with the values sums over axis {}", weights[0].shape,
-                       axes[0], axes[1]),
-                    FIX,
-                    {"softmax over axis": axes[0], "summed over axis": axes[1]},
-                )  # fmt: skip
-        for core, shape in unweighted(subject):
-            looked = True
-            cause = tr("scores {} multiply the values as they are: no softmax makes them weights that sum to 1", shape)
-            found.setdefault(core.path, Finding("axis", core.path, cause, FIX))
-        if subject.asked.across:
-            cause = tr(
-                "its loss takes a softmax, {}, that does not sum to 1 over the classes that labels choose from",
-                subject.asked.across[0],
-            )
-            found[""] = Finding("axis", "", cause, CLASSES)
-        if not looked and not found:
-            raise NotApplicable(tr("no attention was seen whose weights are made by a softmax of its own"), moot=True)
-        return list(found.values())
+    consumers, found, looked = subject.reference.consumers(), {}, False
+    others = {mixer.q.number for mixer in additive(subject.reference)}
+    for run in subject.reference.runs:
+        if run.op is not Softmax or run.output.ndim < 2:
+            continue
+        core = product_after(run, consumers)
+        if scores_of(run) is None and run.number not in others and not heads_last(run, core):
+            continue
+        weights = None if core is None else weights_of(core, run)
+        if core is None or weights is None:
+            continue
+        looked = True
+        if core.path not in found and (axes := wrong(*weights)):
+            found[core.path] = Finding(
+                "axis",
+                core.path,
+                tr("weights {} sum to 1 along axis {}, and their product with the values sums over axis {}", weights[0].shape,
+                   axes[0], axes[1]),
+                FIX,
+                {"softmax over axis": axes[0], "summed over axis": axes[1]},
+            )  # fmt: skip
+    for core, shape in unweighted(subject):
+        looked = True
+        cause = tr("scores {} multiply the values as they are: no softmax makes them weights that sum to 1", shape)
+        found.setdefault(core.path, Finding("axis", core.path, cause, FIX))
+    if subject.asked.across:
+        cause = tr(
+            "its loss takes a softmax, {}, that does not sum to 1 over the classes that labels choose from",
+            subject.asked.across[0],
+        )
+        found[""] = Finding("axis", "", cause, CLASSES)
+    if not looked and not found:
+        raise NotApplicable(tr("no attention was seen whose weights are made by a softmax of its own"), moot=True)
+    return list(found.values())
 
 
 def heads_last(softmax: Ran, core: Ran | None) -> bool:

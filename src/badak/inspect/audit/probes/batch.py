@@ -15,28 +15,24 @@ from badak.inspect.audit.subject import Neighbours, NotApplicable, Subject
 from badak.inspect.audit.watch import Watch
 
 
-class BatchLeak:
+def ask(subject: Subject) -> list[Finding]:
     """Keep one row in the middle, and fill all others with something else, drawn at random."""
-
-    name = "batch"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        for path, module in subject.model.named_modules():
-            if normalises_batches(module):
-                subject.notes.append(
-                    tr("{} ({}) mixes the rows of a batch in train mode, by design; asked in eval mode", path,
-                       type(module).__name__)
-                )  # fmt: skip
-        if subject.rows < 2:
-            raise NotApplicable(tr("the batch has one row"))
-        neighbours = subject.neighbours = neighbours_changed(subject)
-        row, watch = neighbours.row, neighbours.watch
-        tolerance = 0.0 if shapes(subject.reference) == shapes(watch) else ROUNDING  # an expert may have been asked for more rows
-        clean = partial(kept, row=row, rows=subject.rows, tolerance=tolerance)
-        if subject.clean(watch, clean):
-            return documents(subject)
-        subject.leaks_rows = True
-        return [leak(subject, watch, clean, row)]
+    for path, module in subject.model.named_modules():
+        if normalises_batches(module):
+            subject.notes.append(
+                tr("{} ({}) mixes the rows of a batch in train mode, by design; asked in eval mode", path,
+                   type(module).__name__)
+            )  # fmt: skip
+    if subject.rows < 2:
+        raise NotApplicable(tr("the batch has one row"))
+    neighbours = subject.neighbours = neighbours_changed(subject)
+    row, watch = neighbours.row, neighbours.watch
+    tolerance = 0.0 if shapes(subject.reference) == shapes(watch) else ROUNDING  # an expert may have been asked for more rows
+    clean = partial(kept, row=row, rows=subject.rows, tolerance=tolerance)
+    if subject.clean(watch, clean):
+        return documents(subject)
+    subject.leaks_rows = True
+    return [leak(subject, watch, clean, row)]
 
 
 def documents(subject: Subject) -> list[Finding]:

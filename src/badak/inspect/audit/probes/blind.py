@@ -8,31 +8,27 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
 
-class BlindRows:
+def ask(subject: Subject) -> list[Finding]:
     """Read off the attentions of the first forward. Queries that are padding may be blind: nobody asks for them."""
-
-    name = "blind"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        if not subject.reference.attentions:
-            raise NotApplicable(tr("no attention was seen"), moot=True)
-        found, places = [], {}
-        for seen in subject.reference.attentions:
-            blind = real_queries(subject, seen.blind)
-            if blind.any() and seen.path not in places:
-                places[seen.path] = blind
-        for path, blind in places.items():
-            queries = sorted(set(np.nonzero(blind)[-1].tolist()))
-            found.append(
-                Finding(
-                    "blind",
-                    path,
-                    tr("{} of {} queries see no key, the first at position {}", int(blind.sum()), blind.size, queries[0]),
-                    tr("let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)"),
-                    {"blind queries": int(blind.sum()), "of": blind.size, "first position": queries[0]},
-                )
+    if not subject.reference.attentions:
+        raise NotApplicable(tr("no attention was seen"), moot=True)
+    found, places = [], {}
+    for seen in subject.reference.attentions:
+        blind = real_queries(subject, seen.blind)
+        if blind.any() and seen.path not in places:
+            places[seen.path] = blind
+    for path, blind in places.items():
+        queries = sorted(set(np.nonzero(blind)[-1].tolist()))
+        found.append(
+            Finding(
+                "blind",
+                path,
+                tr("{} of {} queries see no key, the first at position {}", int(blind.sum()), blind.size, queries[0]),
+                tr("let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)"),
+                {"blind queries": int(blind.sum()), "of": blind.size, "first position": queries[0]},
             )
-        return found
+        )
+    return found
 
 
 def real_queries(subject: Subject, blind: np.ndarray) -> np.ndarray:

@@ -26,66 +26,62 @@ from badak.tensor import Tensor
 FIX = tr("count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i")
 
 
-class Cache:
+def ask(subject: Subject) -> list[Finding]:
     """All tokens but the last, then the last one with what was remembered of them."""
+    layers = getattr(getattr(subject.model, "config", None), "layers", None)
+    own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
+    takes = past_name(subject.model)
+    keeps = KeepsItself(subject.model)
+    if subject.causal and not own and (taken := taken_and_given(subject)) and not subject.broken and not subject.leaks_future:
+        found = goes_on(subject, taken)
+        with suppress(NotApplicable):  # it was asked already
+            found = found or (written(subject) if keeps.writes else [])
+        return found
+    if not own and not takes and not keeps:
+        raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
+    if subject.broken or subject.answer is None:
+        raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
+    if subject.leaks_future or subject.shown.remembers is None and not subject.causal:
+        raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
+    if not own and not takes:
+        return keeps.ask(subject)
+    name, whole_batch, masks = subject.kind.text, subject.batch, list[str]()
+    if subject.texts and subject.length() > 2 and (other := reads_labels(subject)):
+        name, whole_batch = other[0], other[1]
+    elif takes and (alone := without_labels(subject)):
+        whole_batch, masks = alone
+    elif not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
+        raise NotApplicable(tr("the batch is more than one text of two tokens"))
+    subject.afford(2)
+    leaf = whole_batch.leaves[name].array
+    ids = leaf if subject.batch.batch_axis == 0 else leaf.T
+    length, own_text = ids.shape[1], subject.kind.text
+    padding = subject.padding.get(own_text, np.zeros(subject.ids(own_text).shape, bool)) | (subject.ids(own_text) < 0)
+    full = np.logical_not(np.asarray(padding.any(axis=1)))
+    if not full.any():
+        raise NotApplicable(tr("every row has padding"))
+    reference = subject.reference if name == own_text else subject.forward(whole_batch)
+    flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
+    given: dict = {"cache": KeyValueCache(own, length)} if own else flag
+    for part in (ids[:, :-1], ids[:, -1:]):
+        cut = {each: whole_batch.leaves[each].array[:, :-1] for each in masks} if len(part[0]) == length - 1 > 1 else {}
+        batch = whole_batch.with_({name: subject.placed(part), **cut})
+        batch.kwargs = {**batch.kwargs, **given}
+        try:
+            last = subject.forward(batch)
+        except NotApplicable as why:
+            if takes not in given or own or masks:
+                raise
+            where = getattr(why.__cause__, "badak_module", "")
+            return [Finding("cache", where, tr("with the {} that it gave itself, {}", takes, why), FIX)]
+        if not own and (past := past_of(last.result, takes)) is None:
+            if hasattr(subject.model, "generate"):
+                return written(subject)
+            raise NotApplicable(tr("the model takes {} and gives none{}", takes, tr(", though use_cache=True") if flag else ""))
+        if not own:
+            given[takes] = past
 
-    name = tr("cache")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        layers = getattr(getattr(subject.model, "config", None), "layers", None)
-        own = layers if getattr(subject.model, "takes_cache", False) and isinstance(layers, int) else 0
-        takes = past_name(subject.model)
-        keeps = KeepsItself(subject.model)
-        if subject.causal and not own and (taken := taken_and_given(subject)) and not subject.broken and not subject.leaks_future:
-            found = goes_on(subject, taken)
-            with suppress(NotApplicable):  # it was asked already
-                found = found or (written(subject) if keeps.writes else [])
-            return found
-        if not own and not takes and not keeps:
-            raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
-        if subject.broken or subject.answer is None:
-            raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
-        if subject.leaks_future or subject.shown.remembers is None and not subject.causal:
-            raise NotApplicable(tr("the model sees what follows: with a cache it cannot give the same"), moot=True)
-        if not own and not takes:
-            return keeps.ask(subject)
-        name, whole_batch, masks = subject.kind.text, subject.batch, list[str]()
-        if subject.texts and subject.length() > 2 and (other := reads_labels(subject)):
-            name, whole_batch = other[0], other[1]
-        elif takes and (alone := without_labels(subject)):
-            whole_batch, masks = alone
-        elif not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
-            raise NotApplicable(tr("the batch is more than one text of two tokens"))
-        subject.afford(2)
-        leaf = whole_batch.leaves[name].array
-        ids = leaf if subject.batch.batch_axis == 0 else leaf.T
-        length, own_text = ids.shape[1], subject.kind.text
-        padding = subject.padding.get(own_text, np.zeros(subject.ids(own_text).shape, bool)) | (subject.ids(own_text) < 0)
-        full = np.logical_not(np.asarray(padding.any(axis=1)))
-        if not full.any():
-            raise NotApplicable(tr("every row has padding"))
-        reference = subject.reference if name == own_text else subject.forward(whole_batch)
-        flag = {"use_cache": True} if "use_cache" in inspect.signature(subject.model.forward).parameters else {}
-        given: dict = {"cache": KeyValueCache(own, length)} if own else flag
-        for part in (ids[:, :-1], ids[:, -1:]):
-            cut = {each: whole_batch.leaves[each].array[:, :-1] for each in masks} if len(part[0]) == length - 1 > 1 else {}
-            batch = whole_batch.with_({name: subject.placed(part), **cut})
-            batch.kwargs = {**batch.kwargs, **given}
-            try:
-                last = subject.forward(batch)
-            except NotApplicable as why:
-                if takes not in given or own or masks:
-                    raise
-                where = getattr(why.__cause__, "badak_module", "")
-                return [Finding("cache", where, tr("with the {} that it gave itself, {}", takes, why), FIX)]
-            if not own and (past := past_of(last.result, takes)) is None:
-                if hasattr(subject.model, "generate"):
-                    return written(subject)
-                raise NotApplicable(tr("the model takes {} and gives none{}", takes, tr(", though use_cache=True") if flag else ""))
-            if not own:
-                given[takes] = past
-
-        return ends_alike(subject, reference, last, length, full)
+    return ends_alike(subject, reference, last, length, full)
 
 
 def other_end(begin: Begin, length: int, largest: float) -> Finding:

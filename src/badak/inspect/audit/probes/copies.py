@@ -19,26 +19,22 @@ LEAST = 16  # numbers that a matrix has to have
 SEEN = 1e-4  # a gradient; less may be what rounding leaves of none, as at what is added to all keys alike
 
 
-class Copies:
+def ask(subject: Subject) -> list[Finding]:
     """Matrices of one shape are compared. Those that say nothing are left out: zeros, ones, rows that are all alike, as of a state
     space; so are those that are frozen, as of a target network, which is a copy."""
-
-    name = tr("copies")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        shapes = defaultdict(list)
-        tables = {id(m.weight) for m in subject.model.modules() if isinstance(m, Embedding)}
-        for name, p in subject.model.named_parameters():
-            if p.requires_grad and p.dim() >= 2 and p._array.size >= LEAST and drawn(p._array) and id(p) not in tables:
-                shapes[tuple(p.shape)].append((name, p._array))
-        pairs = defaultdict(list)  # (module, module): [(parameter, correlation)]
-        for group in shapes.values():
-            for name, other, alike in twins(group):
-                one, two, inside = parted(name, other)
-                pairs[one, two].append((inside, alike))
-        whole = {two for _, two in pairs}
-        outer = [pair for pair in pairs if not any(pair[1].startswith(two + ".") for two in whole)]
-        return [finding(one, two, pairs[one, two]) for one, two in outer] + queries_alike(subject)
+    shapes = defaultdict(list)
+    tables = {id(m.weight) for m in subject.model.modules() if isinstance(m, Embedding)}
+    for name, p in subject.model.named_parameters():
+        if p.requires_grad and p.dim() >= 2 and p._array.size >= LEAST and drawn(p._array) and id(p) not in tables:
+            shapes[tuple(p.shape)].append((name, p._array))
+    pairs = defaultdict(list)  # (module, module): [(parameter, correlation)]
+    for group in shapes.values():
+        for name, other, alike in twins(group):
+            one, two, inside = parted(name, other)
+            pairs[one, two].append((inside, alike))
+    whole = {two for _, two in pairs}
+    outer = [pair for pair in pairs if not any(pair[1].startswith(two + ".") for two in whole)]
+    return [finding(one, two, pairs[one, two]) for one, two in outer] + queries_alike(subject)
 
 
 def queries_alike(subject: Subject) -> list[Finding]:

@@ -20,79 +20,76 @@ from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.nn.recurrent import RNNBase, RNNCellBase
 
 
-class FutureLeak:
+def ask(subject: Subject) -> list[Finding]:
     """Change the token at position t in every row at random; twice, at a place in the middle and at the last one."""
+    if found := labels_read(subject) or other_layout(subject) or not_hidden(subject):
+        return found
+    if subject.kind.kind == UNKNOWN:
+        raise NotApplicable(tr('{}: kind="causal" asks, kind="bidirectional" says that it may', subject.kind.why))
+    if not subject.causal:
+        raise NotApplicable(tr("the model is no causal one: {}", subject.kind.kind), moot=True)
+    length = subject.length()
+    if length < 2:
+        raise NotApplicable(tr("the text has one position"))
+    name = subject.kind.text
+    since = answered_from(subject)
+    middle = since + (length - since) // 2 + int(subject.rng.integers(0, max(1, (length - since) // 4)))
+    watch = subject.facts(subject.batch.with_({name: changed(subject, name, middle)}))
+    subject.sizes_move = shapes(subject.reference) != shapes(watch)
+    subject.moves_within = moved_within(subject, watch.outputs, middle)
+    shift = 0 if series_read(subject) else wrong_shift(subject)
+    clean = nothing_before(subject, middle)
+    if shift is None and own_read(subject, watch.outputs, middle) and subject.clean(watch, clean):
+        shift = 0
+    if shift is not None:
+        subject.leaks_future = True
+        cause = tr("its loss compares the answer at each place with the token of {} that it {}", name, WRONG[shift])
+        return [Finding("future", "", cause, SHIFT)]
+    if not subject.clean(watch, clean):
+        subject.leaks_future = True
+        if scaled(subject):
+            raise NotApplicable(
+                tr("each row is scaled by one number of all its places, so that all of them see what follows"), moot=True
+            )
+        return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
+    subject.forgets = forgotten(subject, watch.outputs, middle)
+    last = length - 1
+    batch = subject.batch.with_({name: changed(subject, name, last)})
+    outputs = subject.plain(batch)
+    clean = nothing_before(subject, last)
+    if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
+        subject.leaks_future = True
+        begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
+        return [finding(subject, last, outputs, begin)]
+    return beginning(subject)
 
-    name = "future"
 
-    def ask(self, subject: Subject) -> list[Finding]:
-        if found := labels_read(subject) or other_layout(subject) or not_hidden(subject):
-            return found
-        if subject.kind.kind == UNKNOWN:
-            raise NotApplicable(tr('{}: kind="causal" asks, kind="bidirectional" says that it may', subject.kind.why))
-        if not subject.causal:
-            raise NotApplicable(tr("the model is no causal one: {}", subject.kind.kind), moot=True)
-        length = subject.length()
-        if length < 2:
-            raise NotApplicable(tr("the text has one position"))
-        name = subject.kind.text
-        since = answered_from(subject)
-        middle = since + (length - since) // 2 + int(subject.rng.integers(0, max(1, (length - since) // 4)))
-        watch = subject.facts(subject.batch.with_({name: changed(subject, name, middle)}))
-        subject.sizes_move = shapes(subject.reference) != shapes(watch)
-        subject.moves_within = moved_within(subject, watch.outputs, middle)
-        shift = 0 if series_read(subject) else wrong_shift(subject)
-        clean = nothing_before(subject, middle)
-        if shift is None and own_read(subject, watch.outputs, middle) and subject.clean(watch, clean):
-            shift = 0
-        if shift is not None:
-            subject.leaks_future = True
-            cause = tr("its loss compares the answer at each place with the token of {} that it {}", name, WRONG[shift])
-            return [Finding("future", "", cause, SHIFT)]
-        if not subject.clean(watch, clean):
-            subject.leaks_future = True
-            if scaled(subject):
-                raise NotApplicable(
-                    tr("each row is scaled by one number of all its places, so that all of them see what follows"), moot=True
-                )
-            return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
-        subject.forgets = forgotten(subject, watch.outputs, middle)
-        last = length - 1
-        batch = subject.batch.with_({name: changed(subject, name, last)})
-        outputs = subject.plain(batch)
-        clean = nothing_before(subject, last)
-        if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
-            subject.leaks_future = True
-            begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
-            return [finding(subject, last, outputs, begin)]
-        return self.beginning(subject)
-
-    def beginning(self, subject: Subject) -> list[Finding]:
-        """The first token that a loss asks for in each row, where some stand before it that it does not, which may be seen whole:
-        the answer that it is compared with does not know it."""
-        name, shape = subject.kind.text, subject.ids(subject.kind.text).shape
-        every = (each for loss in given_losses(subject.reference) for each in [asked_in(subject, loss, shape)] if each is not None)
-        labels, rows, at = next(every, (np.zeros(0, int),) * 3)
-        fine = labels >= 0
-        first = {row: int(at[fine & (rows == row)].min()) for row in set(rows[fine].tolist())}
-        if subject.moves_within or not any(first.values()) or subject.answer is None:
-            return []
-        where = np.zeros(shape, bool)
-        for row, t in first.items():
-            where[row, min(t + 1, shape[1] - 1)] = True
-        try:
-            watch = subject.forward(subject.batch.with_({name: subject.other_tokens(name, where)}))
-        except NotApplicable:
-            return []
-        a, b = (each.outputs[subject.answer] for each in (subject.reference, watch))
-        if a.shape[:2] != shape or a.shape != b.shape:
-            return []
-        known = [row for row, t in first.items() if t + 1 < shape[1] and not same(a[row, t], b[row, t])]
-        if not known:
-            return []
-        cause = tr("the first token that its loss asks for changes the answer that it is compared with, in {} of {} rows",
-                   len(known), len(first))  # fmt: skip
-        return [Finding("future", "", cause, BEGINNING)]
+def beginning(subject: Subject) -> list[Finding]:
+    """The first token that a loss asks for in each row, where some stand before it that it does not, which may be seen whole:
+    the answer that it is compared with does not know it."""
+    name, shape = subject.kind.text, subject.ids(subject.kind.text).shape
+    every = (each for loss in given_losses(subject.reference) for each in [asked_in(subject, loss, shape)] if each is not None)
+    labels, rows, at = next(every, (np.zeros(0, int),) * 3)
+    fine = labels >= 0
+    first = {row: int(at[fine & (rows == row)].min()) for row in set(rows[fine].tolist())}
+    if subject.moves_within or not any(first.values()) or subject.answer is None:
+        return []
+    where = np.zeros(shape, bool)
+    for row, t in first.items():
+        where[row, min(t + 1, shape[1] - 1)] = True
+    try:
+        watch = subject.forward(subject.batch.with_({name: subject.other_tokens(name, where)}))
+    except NotApplicable:
+        return []
+    a, b = (each.outputs[subject.answer] for each in (subject.reference, watch))
+    if a.shape[:2] != shape or a.shape != b.shape:
+        return []
+    known = [row for row, t in first.items() if t + 1 < shape[1] and not same(a[row, t], b[row, t])]
+    if not known:
+        return []
+    cause = tr("the first token that its loss asks for changes the answer that it is compared with, in {} of {} rows",
+               len(known), len(first))  # fmt: skip
+    return [Finding("future", "", cause, BEGINNING)]
 
 
 def scaled(subject: Subject) -> bool:

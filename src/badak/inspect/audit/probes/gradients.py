@@ -23,41 +23,37 @@ from badak.ops.softmax import Softmax
 from badak.tensor import Tensor
 
 
-class NoGradient:
+def ask(subject: Subject) -> list[Finding]:
     """One backward of the outputs' sum with random weights, or of `loss(outputs)`; every trainable parameter must be reached."""
-
-    name = "gradients"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
-        if not trainable:
-            raise NotApplicable(tr("every parameter is frozen"), moot=True)
-        try:
-            backward(subject)
-        except Failed as error:
-            return [Finding("gradients", "", tr("the backward fails: {}", error), tr("loss.backward() by itself says more"))]
-        missing = {name: p for name, p in trainable.items() if p.grad is None}
-        zeros = without_effect(subject, trainable)
-        called = {call.path for call in subject.training.calls}
-        reached = [name for name in missing if _owner(name) in called]
-        found = [
-            finding(path, below(missing, path), trainable, tr("takes no part in the forward"), UNUSED)
-            for path in covering(subject, set(missing) - set(reached))
-        ]
-        for stop, names in stops(subject, reached):
-            why = tr("is not reached by the backward") + (", nor is what only leads there" if len(names) > 1 else "")
-            found.append(finding(stop, sorted(names, key=lambda n: _owner(n) != stop), trainable, why, CUT))
-        found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
-        return (
-            found
-            or zeros
-            or tied_but_cut(subject, trainable)
-            or idle_outputs(subject, trainable)
-            or idle_rows(subject, trainable)
-            or idle_answers(subject, trainable)
-            or in_vain(subject, trainable)
-            or cut_off(subject)
-        )
+    trainable = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
+    if not trainable:
+        raise NotApplicable(tr("every parameter is frozen"), moot=True)
+    try:
+        backward(subject)
+    except Failed as error:
+        return [Finding("gradients", "", tr("the backward fails: {}", error), tr("loss.backward() by itself says more"))]
+    missing = {name: p for name, p in trainable.items() if p.grad is None}
+    zeros = without_effect(subject, trainable)
+    called = {call.path for call in subject.training.calls}
+    reached = [name for name in missing if _owner(name) in called]
+    found = [
+        finding(path, below(missing, path), trainable, tr("takes no part in the forward"), UNUSED)
+        for path in covering(subject, set(missing) - set(reached))
+    ]
+    for stop, names in stops(subject, reached):
+        why = tr("is not reached by the backward") + (", nor is what only leads there" if len(names) > 1 else "")
+        found.append(finding(stop, sorted(names, key=lambda n: _owner(n) != stop), trainable, why, CUT))
+    found += frozen_between(subject) + stepped(subject, trainable) + strangers(subject)
+    return (
+        found
+        or zeros
+        or tied_but_cut(subject, trainable)
+        or idle_outputs(subject, trainable)
+        or idle_rows(subject, trainable)
+        or idle_answers(subject, trainable)
+        or in_vain(subject, trainable)
+        or cut_off(subject)
+    )
 
 
 def stops(subject: Subject, names: list[str]) -> list[tuple[str, list[str]]]:

@@ -15,46 +15,40 @@ from badak.ops.windows import Unfold
 FIX = tr("k.repeat_interleave(H // G, dim=1), and v the same; not k.repeat(1, H // G, 1, 1)")
 
 
-class Heads:
+def ask(subject: Subject) -> list[Finding]:
     """Heads of keys that are equal are one head, laid out for several of queries: one after the other, or in turn."""
-
-    name = tr("heads")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        found, looked = [], False
-        for mixer in mixers(subject.reference):
-            if mixer.keys is None or mixer.keys.ndim != 4 or mixer.values is None or mixer.values.ndim != 4:
-                continue
-            keys, values = layout(mixer.keys, mixer.values.shape[1]), layout(mixer.values, mixer.values.shape[1])
-            if keys is None and values is None:
-                continue
+    found, looked = [], False
+    for mixer in mixers(subject.reference):
+        if mixer.keys is None or mixer.keys.ndim != 4 or mixer.values is None or mixer.values.ndim != 4:
+            continue
+        keys, values = layout(mixer.keys, mixer.values.shape[1]), layout(mixer.values, mixer.values.shape[1])
+        if keys is None and values is None:
+            continue
+        looked = True
+        if keys != values:
+            cause = tr("query heads read other heads of values than of keys: {} of keys, {} of values", words(keys), words(values))
+        elif keys is not None and keys != sorted(keys):
+            cause = tr("query heads read {} of keys: head h reads h % G, where h // (H / G) is meant", words(keys))
+        else:
+            continue
+        found.append(Finding("heads", mixer.path, cause, FIX))
+    for mixer in mixers(subject.reference):
+        if (groups := groups_of(mixer)) is not None:
             looked = True
-            if keys != values:
-                cause = tr(
-                    "query heads read other heads of values than of keys: {} of keys, {} of values", words(keys), words(values)
-                )
-            elif keys is not None and keys != sorted(keys):
-                cause = tr("query heads read {} of keys: head h reads h % G, where h // (H / G) is meant", words(keys))
-            else:
-                continue
-            found.append(Finding("heads", mixer.path, cause, FIX))
-        for mixer in mixers(subject.reference):
-            if (groups := groups_of(mixer)) is not None:
-                looked = True
-                if any(group != slot // (len(groups) // len({*groups.values()})) for slot, group in groups.items()):
-                    order = ", ".join(str(groups[slot]) for slot in sorted(groups))
-                    cause = tr("query heads read heads {} of keys: head h reads h % G, where h // (H / G) is meant", order)
-                    found.append(Finding("heads", mixer.path, cause, GROUPS))
-        consumers, known = subject.reference.consumers(), {each.module for each in found}
-        for mixer in [*mixers(subject.reference), *additive(subject.reference)]:
-            if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
-                known.add(mixer.path)
-                found.append(each)
-        found += [*channels_as_places(subject), *exchanged(in_windows(subject)), *patches(subject.reference), *misplaced(subject)]
-        found += [each for each in torn(subject.reference) if each.module not in {other.module for other in found}]
-        if not looked and not found:
-            raise NotApplicable(tr("no two heads share keys"), moot=True)
-        return found
+            if any(group != slot // (len(groups) // len({*groups.values()})) for slot, group in groups.items()):
+                order = ", ".join(str(groups[slot]) for slot in sorted(groups))
+                cause = tr("query heads read heads {} of keys: head h reads h % G, where h // (H / G) is meant", order)
+                found.append(Finding("heads", mixer.path, cause, GROUPS))
+    consumers, known = subject.reference.consumers(), {each.module for each in found}
+    for mixer in [*mixers(subject.reference), *additive(subject.reference)]:
+        if mixer.path not in known and (each := turned(mixer, consumers)) is not None:
+            known.add(mixer.path)
+            found.append(each)
+    found += [*channels_as_places(subject), *exchanged(in_windows(subject)), *patches(subject.reference), *misplaced(subject)]
+    found += [each for each in torn(subject.reference) if each.module not in {other.module for other in found}]
+    if not looked and not found:
+        raise NotApplicable(tr("no two heads share keys"), moot=True)
+    return found
 
 
 def groups_of(mixer: Mixer) -> dict[int, int] | None:

@@ -20,22 +20,18 @@ MASKS = tr("take the last label of each row by its length, and hide padding in e
 APART = tr("look for a sum, a logsumexp, a mean or an index over the axis of the batch")
 
 
-class Loss:
+def ask(subject: Subject) -> list[Finding]:
     """Look at the numbers and the labels that the loss of the model, or of its program, is given. Of one that a model gives and
     makes by hand: other labels in the places of padding; then other numbers in one half of the rows, in the other, and in both."""
-
-    name = "loss"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        found = normed(subject) or across_rows(subject) or padding_counts(subject)
-        if found:
-            return found
-        at = next((i for i, y in enumerate(subject.reference.outputs) if y.ndim == 0 and y.dtype.kind == "f"), None)
-        if at is not None and np.isfinite(subject.reference.outputs[at]) and not given_losses(subject.reference):
-            return labels_behind(subject, at) or joined(subject, at)
-        if not any(True for _ in taken(subject)) and not subject.asked.labels and at is None:
-            raise NotApplicable(tr("no loss was seen: audit(..., loss=lambda out: ...)"), moot=True)
-        return []
+    found = normed(subject) or across_rows(subject) or padding_counts(subject)
+    if found:
+        return found
+    at = next((i for i, y in enumerate(subject.reference.outputs) if y.ndim == 0 and y.dtype.kind == "f"), None)
+    if at is not None and np.isfinite(subject.reference.outputs[at]) and not given_losses(subject.reference):
+        return labels_behind(subject, at) or joined(subject, at)
+    if not any(True for _ in taken(subject)) and not subject.asked.labels and at is None:
+        raise NotApplicable(tr("no loss was seen: audit(..., loss=lambda out: ...)"), moot=True)
+    return []
 
 
 def taken(subject: Subject) -> Iterator[Taken]:

@@ -11,32 +11,28 @@ FIX = tr("look there for a logarithm, a root, 0 / 0, or a softmax of a row that 
 MOST = 0.5  # of the numbers; with more of them nothing can be compared
 
 
-class Numbers:
+def ask(subject: Subject) -> list[Finding]:
     """Look at the first forward. NaN at places of padding is nobody's concern, and is noted."""
-
-    name = tr("numbers")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        outputs = [y for y in subject.reference.outputs if y.dtype.kind == "f"]
-        shares = [float(np.isnan(y).mean()) for y in outputs]
-        real = [float(np.isnan(y).mean()) for y in map(subject.without_padding, outputs) if y.size]
-        if not any(real):
-            if any(shares):
-                subject.notes.append(tr("outputs at places of padding are NaN: a sum over all places is NaN with them"))
-            return []
-        subject.broken = max(real) > MOST
-        call = first_broken(subject.reference.calls)
-        path = call.path if call is not None else ""
-        return [
-            Finding(
-                "numbers",
-                path,
-                tr("{:.0%} of what the model gives is NaN; {} is the first that was given numbers and gave NaN", max(real),
-                   path or tr("the model itself")),
-                FIX,
-                {"share of NaN": max(real)},
-            )
-        ]  # fmt: skip
+    outputs = [y for y in subject.reference.outputs if y.dtype.kind == "f"]
+    shares = [float(np.isnan(y).mean()) for y in outputs]
+    real = [float(np.isnan(y).mean()) for y in map(subject.without_padding, outputs) if y.size]
+    if not any(real):
+        if any(shares):
+            subject.notes.append(tr("outputs at places of padding are NaN: a sum over all places is NaN with them"))
+        return []
+    subject.broken = max(real) > MOST
+    call = first_broken(subject.reference.calls)
+    path = call.path if call is not None else ""
+    return [
+        Finding(
+            "numbers",
+            path,
+            tr("{:.0%} of what the model gives is NaN; {} is the first that was given numbers and gave NaN", max(real),
+               path or tr("the model itself")),
+            FIX,
+            {"share of NaN": max(real)},
+        )
+    ]  # fmt: skip
 
 
 def first_broken(calls: list[Call]) -> Call | None:

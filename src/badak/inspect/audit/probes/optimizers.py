@@ -8,38 +8,34 @@ from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 
 
-class Optimizers:
+def ask(subject: Subject) -> list[Finding]:
     """The parameters of the groups, compared with the model's."""
-
-    name = "optimizers"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        if not subject.optimizers:
-            raise NotApplicable(tr("no optimizer was given: audit(..., optimizer=opt)"), moot=True)
-        count = Counter(id(p) for opt in subject.optimizers for group in opt.param_groups for p in group["params"])
-        own = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
-        none = {name for name, p in own.items() if not count[id(p)]}
-        several = {name for name, p in own.items() if count[id(p)] > 1}
-        known = {id(p) for p in subject.model.parameters()}
-        strange = sum(1 for key in count if key not in known)
-        found = []
-        for path in covering(subject, none):
-            found.append(finding(path, below(none, path), tr("in no optimizer"), FORGOTTEN, strange))
-        for path in covering(subject, several):
-            names = below(several, path)
-            times = max(count[id(own[n])] for n in names)
-            found.append(
-                finding(
-                    path,
-                    names,
-                    tr("updated {} times in a step", times),
-                    tr("each parameter in one group of one optimizer"),
-                    strange,
-                )
+    if not subject.optimizers:
+        raise NotApplicable(tr("no optimizer was given: audit(..., optimizer=opt)"), moot=True)
+    count = Counter(id(p) for opt in subject.optimizers for group in opt.param_groups for p in group["params"])
+    own = {name: p for name, p in subject.model.named_parameters() if p.requires_grad}
+    none = {name for name, p in own.items() if not count[id(p)]}
+    several = {name for name, p in own.items() if count[id(p)] > 1}
+    known = {id(p) for p in subject.model.parameters()}
+    strange = sum(1 for key in count if key not in known)
+    found = []
+    for path in covering(subject, none):
+        found.append(finding(path, below(none, path), tr("in no optimizer"), FORGOTTEN, strange))
+    for path in covering(subject, several):
+        names = below(several, path)
+        times = max(count[id(own[n])] for n in names)
+        found.append(
+            finding(
+                path,
+                names,
+                tr("updated {} times in a step", times),
+                tr("each parameter in one group of one optimizer"),
+                strange,
             )
-        if strange and not none:
-            subject.notes.append(tr("the optimizers hold {} tensors that are no parameters of the model", strange))
-        return found
+        )
+    if strange and not none:
+        subject.notes.append(tr("the optimizers hold {} tensors that are no parameters of the model", strange))
+    return found
 
 
 FORGOTTEN = tr("build the optimizer of model.parameters(), after the last change of the model")

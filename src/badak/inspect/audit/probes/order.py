@@ -31,122 +31,122 @@ EXPLAINS = {  # what makes another order give the same, or nearly, whatever is k
 FIX = tr("add positions to the tokens: nn.Embedding(context, C)(arange(T)), nn.PositionalEncoding, or rotary attention")
 
 
-class Order:
+def ask(subject: Subject) -> list[Finding]:
     """Swap tokens, and see whether the outputs are only swapped (or, of the whole text, the same).
 
     Behind a causal mask a second layer knows from the first where a token stands; there the first attention is looked at.
     """
+    if table := idle_table(subject):
+        path, cause = table
+        return [Finding("order", path, cause, FIX)]
+    if path := never_called(subject):
+        cause = tr("{} is there for positions, and is never called", path)
+        return [Finding("order", path, cause, FIX, {"adds": 0})]
+    idle = idle_positions(subject)
+    if idle:
+        cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)
+        return [Finding("order", idle, cause, FIX, {"adds": 0})]
+    if far := rewarded(subject):
+        return [
+            Finding(
+                "order",
+                far,
+                tr("what is added to the scores by distance grows with it: the farthest tokens count most"),
+                NEARER,
+            )
+        ]
+    if subject.broken:
+        raise NotApplicable(NO_NUMBERS)
+    if found := rows_apart(subject):
+        return [found]
+    if why := next((each for each in EXPLAINS if each in subject.found), None):
+        raise NotApplicable(EXPLAINS[why], moot=True)
+    if subject.forgets:
+        cause = tr("with another token in the middle nothing behind it changes: each is read as if none came before")
+        fix = tr("hand the state on: output, state = rnn(x, state); or let queries see what came before")
+        return [Finding("order", where_positions_are_lost(subject, subject.kind.text), cause, fix)]
+    if text := blind_to_order(subject):
+        return [lost(subject, text, tr("its first attention gives the same behind them"))]
+    by_itself = subject.texts and any(own(each, subject.kind.text) for each in mixers(subject.reference))
+    several = moved(subject, subject.kind.source or subject.kind.text)
+    return several or (moved(subject, subject.kind.text) if subject.kind.source and not by_itself else [])
 
-    name = tr("order")
 
-    def ask(self, subject: Subject) -> list[Finding]:
-        if table := idle_table(subject):
-            path, cause = table
-            return [Finding("order", path, cause, FIX)]
-        if path := never_called(subject):
-            cause = tr("{} is there for positions, and is never called", path)
-            return [Finding("order", path, cause, FIX, {"adds": 0})]
-        idle = idle_positions(subject)
-        if idle:
-            cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)
-            return [Finding("order", idle, cause, FIX, {"adds": 0})]
-        if far := rewarded(subject):
-            return [
-                Finding(
-                    "order",
-                    far,
-                    tr("what is added to the scores by distance grows with it: the farthest tokens count most"),
-                    NEARER,
-                )
-            ]
-        if subject.broken:
-            raise NotApplicable(NO_NUMBERS)
-        if found := rows_apart(subject):
-            return [found]
-        if why := next((each for each in EXPLAINS if each in subject.found), None):
-            raise NotApplicable(EXPLAINS[why], moot=True)
-        if subject.forgets:
-            cause = tr("with another token in the middle nothing behind it changes: each is read as if none came before")
-            fix = tr("hand the state on: output, state = rnn(x, state); or let queries see what came before")
-            return [Finding("order", where_positions_are_lost(subject, subject.kind.text), cause, fix)]
-        if text := blind_to_order(subject):
-            return [lost(subject, text, tr("its first attention gives the same behind them"))]
-        by_itself = subject.texts and any(own(each, subject.kind.text) for each in mixers(subject.reference))
-        several = self.moved(subject, subject.kind.source or subject.kind.text)
-        return several or (self.moved(subject, subject.kind.text) if subject.kind.source and not by_itself else [])
+def moved(subject: Subject, name: str) -> list[Finding]:
+    """What is found with the tokens, or the patches, in another order."""
+    if not subject.texts and in_any_order(subject.model, name):
+        raise NotApplicable(tr("names say that it reads a set: points, nodes, particles have no order"), moot=True)
+    shape = subject.batch.leaves[name].array.shape
+    if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
+        raise NotApplicable(tr("the text has fewer than four positions"), moot=True)
+    if subject.batch.leaves[name].integer and len(shape) > 2:
+        raise NotApplicable(tr("the text has sentences of words, and no one order"), moot=True)
+    if subject.batch.leaves[name].integer:
+        places = movable(subject, name)
+        if len(places) < 2:
+            raise NotApplicable(tr("no two tokens could be swapped"))
+        batch, move = swapped(subject, name, places)
+    elif subject.causal and len(shape) == 3 and name == subject.kind.text:
+        batch, move = series(subject, name)
+        watch = subject.facts(batch)
+        if blind(subject, watch, name, move, None):
+            return [lost(subject, name, tr("its first attention gives the same behind them"))]
+        return []
+    else:
+        batch, move = halves(subject, name)
+    if subject.answer is None:
+        pair = within(subject.reference, subject.forward(batch), name)
+    else:
+        pair = subject.reference.outputs[subject.answer], subject.plain(batch)[subject.answer]
+    if pair is None or not alike(subject, name, *pair, move):
+        return []
+    if name in subject.texts and turns(subject):  # small weights make small scores, whatever they are turned by
+        return []
+    if change(*pair) > SUMMED and told_apart(subject, name, batch, move):
+        return []
+    if not subject.batch.leaves[name].integer and not again(subject, name, move):
+        return []
+    return [lost(subject, name, tr("the outputs are the same") + (", in that order" if change(*pair) > ALIKE else ""))]
 
-    def moved(self, subject: Subject, name: str) -> list[Finding]:
-        """What is found with the tokens, or the patches, in another order."""
-        if not subject.texts and in_any_order(subject.model, name):
-            raise NotApplicable(tr("names say that it reads a set: points, nodes, particles have no order"), moot=True)
-        shape = subject.batch.leaves[name].array.shape
-        if len(shape) < 2 or (len(shape) != 4 and subject.length(name) < 4):
-            raise NotApplicable(tr("the text has fewer than four positions"), moot=True)
-        if subject.batch.leaves[name].integer and len(shape) > 2:
-            raise NotApplicable(tr("the text has sentences of words, and no one order"), moot=True)
-        if subject.batch.leaves[name].integer:
-            places = movable(subject, name)
-            if len(places) < 2:
-                raise NotApplicable(tr("no two tokens could be swapped"))
-            batch, move = swapped(subject, name, places)
-        elif subject.causal and len(shape) == 3 and name == subject.kind.text:
-            batch, move = series(subject, name)
-            watch = subject.facts(batch)
-            if blind(subject, watch, name, move, None):
-                return [lost(subject, name, tr("its first attention gives the same behind them"))]
-            return []
+
+def again(subject: Subject, name: str, move: np.ndarray) -> bool:
+    """Whether rows of patches, or quarters, in another order give the same, too: windows can hide that halves were swapped."""
+    x = subject.batch.leaves[name].array
+    axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2
+    high = patch_of(subject, name) if axis == 2 else 1
+    part = high if high > 1 else len(move) // 4 if len(move) % 4 == 0 else 0
+    if not part or subject.answer is None:
+        return True
+    order = np.concatenate([np.arange(part, 2 * part), np.arange(part), np.arange(2 * part, len(move))])
+    other = subject.plain(subject.batch.with_({name: np.take(x, order, axis)}))
+    return alike(subject, name, subject.reference.outputs[subject.answer], other[subject.answer], order)
+
+
+def alike(subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray) -> bool:
+    """Whether the answer is the old one, moved as the tokens were (after the last move, in a causal model)."""
+    if a.ndim == 0 or a.dtype.kind != "f" or a.shape != b.shape:
+        return False
+    return any(x.size and change(x, y) < ALIKE for x, y in views(subject, name, a, b, move))
+
+
+def views(subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray):
+    own = name == subject.kind.text and name in subject.texts
+    places = list(along(a.shape, subject.places[name], subject.rows)) if own else []
+    if not places or subject.rows == len(move):  # as many rows as places: which is which cannot be told
+        yield a, b
+    if not own and a.ndim > 2:  # of pictures: which token is which patch is not known
+        yield ordered(a), ordered(b)
+    for shape, axis, first in places:
+        x, y = a.reshape(shape), b.reshape(shape)
+        if subject.causal:
+            after = (slice(None),) * axis + (slice(max(0, last_moved(move) + 1 - first), None),)
+            yield x[after], y[after]
         else:
-            batch, move = halves(subject, name)
-        if subject.answer is None:
-            pair = within(subject.reference, subject.forward(batch), name)
-        else:
-            pair = subject.reference.outputs[subject.answer], subject.plain(batch)[subject.answer]
-        if pair is None or not self.alike(subject, name, *pair, move):
-            return []
-        if name in subject.texts and turns(subject):  # small weights make small scores, whatever they are turned by
-            return []
-        if change(*pair) > SUMMED and told_apart(subject, name, batch, move):
-            return []
-        if not subject.batch.leaves[name].integer and not self.again(subject, name, move):
-            return []
-        return [lost(subject, name, tr("the outputs are the same") + (", in that order" if change(*pair) > ALIKE else ""))]
-
-    def again(self, subject: Subject, name: str, move: np.ndarray) -> bool:
-        """Whether rows of patches, or quarters, in another order give the same, too: windows can hide that halves were swapped."""
-        x = subject.batch.leaves[name].array
-        axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2
-        high = patch_of(subject, name) if axis == 2 else 1
-        part = high if high > 1 else len(move) // 4 if len(move) % 4 == 0 else 0
-        if not part or subject.answer is None:
-            return True
-        order = np.concatenate([np.arange(part, 2 * part), np.arange(part), np.arange(2 * part, len(move))])
-        other = subject.plain(subject.batch.with_({name: np.take(x, order, axis)}))
-        return self.alike(subject, name, subject.reference.outputs[subject.answer], other[subject.answer], order)
-
-    def alike(self, subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray) -> bool:
-        """Whether the answer is the old one, moved as the tokens were (after the last move, in a causal model)."""
-        if a.ndim == 0 or a.dtype.kind != "f" or a.shape != b.shape:
-            return False
-        return any(x.size and change(x, y) < ALIKE for x, y in self.views(subject, name, a, b, move))
-
-    def views(self, subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray):
-        own = name == subject.kind.text and name in subject.texts
-        places = list(along(a.shape, subject.places[name], subject.rows)) if own else []
-        if not places or subject.rows == len(move):  # as many rows as places: which is which cannot be told
-            yield a, b
-        if not own and a.ndim > 2:  # of pictures: which token is which patch is not known
-            yield ordered(a), ordered(b)
-        for shape, axis, first in places:
-            x, y = a.reshape(shape), b.reshape(shape)
-            if subject.causal:
-                after = (slice(None),) * axis + (slice(max(0, last_moved(move) + 1 - first), None),)
-                yield x[after], y[after]
-            else:
-                at = np.arange(x.shape[axis])
-                known = at[(at + first >= 0) & (at + first < len(move))]
-                source = move[known + first] - first
-                fine = (source >= 0) & (source < len(at))
-                yield np.take(x, source[fine], axis), np.take(y, known[fine], axis)
+            at = np.arange(x.shape[axis])
+            known = at[(at + first >= 0) & (at + first < len(move))]
+            source = move[known + first] - first
+            fine = (source >= 0) & (source < len(at))
+            yield np.take(x, source[fine], axis), np.take(y, known[fine], axis)
 
 
 def told_apart(subject: Subject, name: str, batch: Batch, move: np.ndarray) -> bool:

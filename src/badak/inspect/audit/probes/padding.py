@@ -22,146 +22,145 @@ from badak.tensor import Tensor
 FIX = tr("hide padding from every query: key_padding_mask, src_key_padding_mask, or attn_mask & (ids != pad)[:, None, None, :]")
 
 
-class PaddingLeak:
+def ask(subject: Subject) -> list[Finding]:
     """Once other vectors in the places of padding, once less padding."""
+    masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
+    if not masks:
+        series = of_series(subject)
+        words = series or nested(subject)
+        if series is not None or words is not None:
+            return words or []
+        raise NotApplicable(tr("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some"), moot=True)
+    if subject.invented:
+        subject.notes.append(tr("the batch had no padding: the ends of its rows were taken for it"))
+    found = other_values(subject, masks)
+    if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
+        raise NotApplicable(tr("the model is told of padding by {}, which the batch does not give", name), moot=True)
+    if found and pinned(subject, masks) and (less := other_amount(subject, masks)) is not None:
+        return less  # its vectors are always 0, which is what stands behind the end of a shorter text, too
+    found = found or beside(subject, masks)
+    if found or subject.leaks_rows or rows_apart(subject):
+        return found
+    return (
+        other_amount(subject, masks)
+        or of_series(subject)
+        or in_total(subject, masks)
+        or letters(subject, all_masks(subject, masks))
+    )
 
-    name = "padding"
 
-    def ask(self, subject: Subject) -> list[Finding]:
-        masks = {name: mask for name, mask in subject.padding.items() if mask.any() and not mask.all()}
-        if not masks:
-            series = self.of_series(subject)
-            nested = series or self.nested(subject)
-            if series is not None or nested is not None:
-                return nested or []
-            raise NotApplicable(
-                tr("no padding is known: audit(..., pad=ID) says which id it is, and the batch needs some"), moot=True
-            )
-        if subject.invented:
-            subject.notes.append(tr("the batch had no padding: the ends of its rows were taken for it"))
-        found = self.other_values(subject, masks)
-        if found and subject.invented and (name := mask_left_out(subject.model, subject.batch)):
-            raise NotApplicable(tr("the model is told of padding by {}, which the batch does not give", name), moot=True)
-        if found and pinned(subject, masks) and (less := self.other_amount(subject, masks)) is not None:
-            return less  # its vectors are always 0, which is what stands behind the end of a shorter text, too
-        found = found or self.beside(subject, masks)
-        if found or subject.leaks_rows or rows_apart(subject):
-            return found
-        return (
-            self.other_amount(subject, masks)
-            or self.of_series(subject)
-            or in_total(subject, masks)
-            or letters(subject, all_masks(subject, masks))
-        )
-
-    def of_series(self, subject: Subject) -> list[Finding] | None:
-        """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
-        asked = False
-        for name, hidden, where in hidden_ends(subject):
-            clean = partial(real, paddings=[hidden, *fewer_places(hidden)])
-            try:
-                watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(where))}))
-                if subject.clean(watch, clean, moves=False):
-                    asked = True
-                    if found := shorter(subject, name, hidden):
-                        return found
-                    continue
-            except NotApplicable:
-                return None
-            if not subject.batch.leaves[name].array[where].any():  # always 0, as behind the end of a shorter one
-                return shorter(subject, name, hidden)
-            begin = begins(subject.reference.calls, watch.calls, clean)
-            what = tr("with other numbers where a mask hides the end of {}", name)
-            return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
-        return [] if asked else None
-
-    def nested(self, subject: Subject) -> list[Finding] | None:
-        """Random vectors in the places of padding of ids with three axes; None where there is none."""
-        modules = dict(subject.model.named_modules())
-        for name, hidden in nested_padding(subject).items():
-            ids = subject.batch.leaves[name].array
-            pads, asked = (
-                np.unique(ids[hidden]),
-                [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads],
-            )
-
-            def other(result, call, pads=pads):
-                x = call.inputs[0] if call.inputs else np.zeros(0)
-                return noised(subject, x, np.isin(x, pads), result, call)  # also in a part of them
-
-            edit = {x.path: other for x in asked if isinstance(modules[x.path], Embedding)}
-            watch, clean = subject.forward(subject.batch, edit=edit), partial(apart_from, hidden)
-            if subject.clean(watch, clean, moves=False):
-                return []
-            begin = begins(subject.reference.calls, watch.calls, clean)
-            cause = tr("with other vectors in the places of padding of {}, real places change", name)
-            return [Finding("padding", begin.path, cause, FIX, {"places of padding": int(hidden.sum())}, begin.between)]
-        return None
-
-    def beside(self, subject: Subject, masks: dict) -> list[Finding]:
-        """Padding of other texts that the same table is asked for, as of a second sentence; where a row has one answer."""
-        answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
-        if answer is None or answer.ndim > 2:
-            return []
-        tables = {look.path for look in subject.reference.lookups if subject.text_of(look.indices)}
-        pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
-        for which in subject.batch.leaves:
-            ids = subject.batch.leaves[which].array
-            asked = [x for x in subject.reference.lookups if x.path in tables and x.indices.shape == ids.shape]
-            if which in subject.texts or not any(np.array_equal(x.indices, ids) for x in asked) or len(pads) != 1:
-                continue
-            mask = ids == next(iter(pads))
-            if not mask.any() or (np.diff(mask.astype(int), axis=1) < 0).any():
-                continue
-            edit = {path: partial(noised, subject, ids, mask) for path in tables}
-            watch = subject.forward(subject.batch, edit=edit)
-            if change(subject.reference.outputs[subject.answer], watch.outputs[subject.answer]) > 0.0:  # type: ignore[index]
-                cause = tr("with other vectors in the places of padding of {}, the answer changes", which)
-                begin = begins(subject.reference.calls, watch.calls, partial(equal_but, ids.shape))
-                return [Finding("padding", begin.path, cause, FIX, {}, begin.between)]
-        return []
-
-    def other_values(self, subject: Subject, masks: dict) -> list[Finding]:
-        edit = edits(subject, one_row(masks) if subject.leaks_rows else masks)
-        if not edit:
-            raise NotApplicable(tr("no nn.Embedding reads the text"))
-        watch = subject.forward(subject.batch, edit=edit)
-        judge = apart if subject.leaks_rows else real
-        clean = partial(judge, paddings=all_masks(subject, masks))
-        text = subject.kind.text  # and what is as long as another text is of that one, such as a memory
-        own = {n: mask for n, mask in masks.items() if text not in masks or n == text or subject.length(n) != subject.length(text)}
-        if subject.clean(watch, partial(judge, paddings=all_masks(subject, own)), moves=False):
-            return []
-        begin = behind_states(subject, watch, clean)
-        both = subject.reference.outputs, watch.outputs
-        return [finding(subject, begin, tr("with other vectors in the places of padding"), *both, masks)]
-
-    def other_amount(self, subject: Subject, masks: dict) -> list[Finding] | None:
-        """None where there cannot be less of it."""
-        cut = fewer(subject, masks)
-        if cut is None:
-            return None
-        batch, rows, lengths, left = cut
+def of_series(subject: Subject) -> list[Finding] | None:
+    """Other numbers where a mask of the batch hides the ends of a series, as of sounds; None where there is none such."""
+    asked = False
+    for name, hidden, where in hidden_ends(subject):
+        clean = partial(real, paddings=[hidden, *fewer_places(hidden)])
         try:
-            watch = subject.forward(batch)
-        except NotApplicable as why:
-            subject.notes.append(tr("other vectors stood in the places of padding, and it was not made less: {}", why))
-            return None
-        first = subject.batch.batch_axis == 0
-        clean = as_shorter(subject, rows, lengths, left, first)
-        try:
+            watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(where))}))
             if subject.clean(watch, clean, moves=False):
-                return []
+                asked = True
+                if found := shorter(subject, name, hidden):
+                    return found
+                continue
         except NotApplicable:
             return None
-        begin = behind_states(subject, watch, clean)
-        old, new = [], []
-        for a, b in zip(subject.reference.outputs, watch.outputs):
-            if (part := shortened(a, b.shape, rows, subject.rows, lengths, first)) is not None:
-                old.append(part)
-                new.append(b)
-        less = max(before - now for before, now in lengths.items())
-        return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
+        if not subject.batch.leaves[name].array[where].any():  # always 0, as behind the end of a shorter one
+            return shorter(subject, name, hidden)
+        begin = begins(subject.reference.calls, watch.calls, clean)
+        what = tr("with other numbers where a mask hides the end of {}", name)
+        return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
+    return [] if asked else None
+
+
+def nested(subject: Subject) -> list[Finding] | None:
+    """Random vectors in the places of padding of ids with three axes; None where there is none."""
+    modules = dict(subject.model.named_modules())
+    for name, hidden in nested_padding(subject).items():
+        ids = subject.batch.leaves[name].array
+        pads, asked = (
+            np.unique(ids[hidden]),
+            [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads],
+        )
+
+        def other(result, call, pads=pads):
+            x = call.inputs[0] if call.inputs else np.zeros(0)
+            return noised(subject, x, np.isin(x, pads), result, call)  # also in a part of them
+
+        edit = {x.path: other for x in asked if isinstance(modules[x.path], Embedding)}
+        watch, clean = subject.forward(subject.batch, edit=edit), partial(apart_from, hidden)
+        if subject.clean(watch, clean, moves=False):
+            return []
+        begin = begins(subject.reference.calls, watch.calls, clean)
+        cause = tr("with other vectors in the places of padding of {}, real places change", name)
+        return [Finding("padding", begin.path, cause, FIX, {"places of padding": int(hidden.sum())}, begin.between)]
+    return None
+
+
+def beside(subject: Subject, masks: dict) -> list[Finding]:
+    """Padding of other texts that the same table is asked for, as of a second sentence; where a row has one answer."""
+    answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
+    if answer is None or answer.ndim > 2:
+        return []
+    tables = {look.path for look in subject.reference.lookups if subject.text_of(look.indices)}
+    pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+    for which in subject.batch.leaves:
+        ids = subject.batch.leaves[which].array
+        asked = [x for x in subject.reference.lookups if x.path in tables and x.indices.shape == ids.shape]
+        if which in subject.texts or not any(np.array_equal(x.indices, ids) for x in asked) or len(pads) != 1:
+            continue
+        mask = ids == next(iter(pads))
+        if not mask.any() or (np.diff(mask.astype(int), axis=1) < 0).any():
+            continue
+        edit = {path: partial(noised, subject, ids, mask) for path in tables}
+        watch = subject.forward(subject.batch, edit=edit)
+        if change(subject.reference.outputs[subject.answer], watch.outputs[subject.answer]) > 0.0:  # type: ignore[index]
+            cause = tr("with other vectors in the places of padding of {}, the answer changes", which)
+            begin = begins(subject.reference.calls, watch.calls, partial(equal_but, ids.shape))
+            return [Finding("padding", begin.path, cause, FIX, {}, begin.between)]
+    return []
+
+
+def other_values(subject: Subject, masks: dict) -> list[Finding]:
+    edit = edits(subject, one_row(masks) if subject.leaks_rows else masks)
+    if not edit:
+        raise NotApplicable(tr("no nn.Embedding reads the text"))
+    watch = subject.forward(subject.batch, edit=edit)
+    judge = apart if subject.leaks_rows else real
+    clean = partial(judge, paddings=all_masks(subject, masks))
+    text = subject.kind.text  # and what is as long as another text is of that one, such as a memory
+    own = {n: mask for n, mask in masks.items() if text not in masks or n == text or subject.length(n) != subject.length(text)}
+    if subject.clean(watch, partial(judge, paddings=all_masks(subject, own)), moves=False):
+        return []
+    begin = behind_states(subject, watch, clean)
+    both = subject.reference.outputs, watch.outputs
+    return [finding(subject, begin, tr("with other vectors in the places of padding"), *both, masks)]
+
+
+def other_amount(subject: Subject, masks: dict) -> list[Finding] | None:
+    """None where there cannot be less of it."""
+    cut = fewer(subject, masks)
+    if cut is None:
+        return None
+    batch, rows, lengths, left = cut
+    try:
+        watch = subject.forward(batch)
+    except NotApplicable as why:
+        subject.notes.append(tr("other vectors stood in the places of padding, and it was not made less: {}", why))
+        return None
+    first = subject.batch.batch_axis == 0
+    clean = as_shorter(subject, rows, lengths, left, first)
+    try:
+        if subject.clean(watch, clean, moves=False):
+            return []
+    except NotApplicable:
+        return None
+    begin = behind_states(subject, watch, clean)
+    old, new = [], []
+    for a, b in zip(subject.reference.outputs, watch.outputs):
+        if (part := shortened(a, b.shape, rows, subject.rows, lengths, first)) is not None:
+            old.append(part)
+            new.append(b)
+    less = max(before - now for before, now in lengths.items())
+    return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
 
 
 def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:

@@ -18,57 +18,54 @@ from badak.ops.index import Index
 from badak.tensor import Tensor
 
 
-class Positions:
+def ask(subject: Subject) -> list[Finding]:
     """The gradient of the outputs with respect to what the token embedding gave: exactly zero at a place says that nothing
     depends on it. Padding is left out."""
-
-    name = "positions"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        with suppress(Failed):  # which another probe reports
-            backward(subject)
-        if found := unread_numbers(subject):
-            return found
-        if not subject.texts:
-            return halves(subject)
-        if not subject.tables:
-            raise NotApplicable(tr("no gradient reaches a token embedding"))
-        dead: dict[tuple[str, int], np.ndarray] = {}  # of each text, and of its length there; read twice, once is enough
-        for indices, gradient in subject.tables:
-            name = subject.text_of(indices)
-            if name is None:
-                continue
-            now = without_gradient(subject, name, indices, gradient)
-            key = name, now.shape[1]
-            dead[key] = dead[key] & now if key in dead else now
-        found = []
-        for (name, length), places_dead in dead.items():
-            shape, places = subject.ids(name).shape, subject.places[name]
-            if length not in places.all or len(places_dead) != shape[0]:
-                continue
-            real = ~subject.padding[name] if name in subject.padding else np.ones(shape, bool)
-            real = places.moved(real & answered(subject, name), length)
-            lost = np.flatnonzero((places_dead | ~real).all(axis=0) & real.any(axis=0)) + places.all[length]
-            if len(lost) and not (places_dead | ~real).all():
-                found.append(self.finding(subject, name, lost))
+    with suppress(Failed):  # which another probe reports
+        backward(subject)
+    if found := unread_numbers(subject):
         return found
+    if not subject.texts:
+        return halves(subject)
+    if not subject.tables:
+        raise NotApplicable(tr("no gradient reaches a token embedding"))
+    dead: dict[tuple[str, int], np.ndarray] = {}  # of each text, and of its length there; read twice, once is enough
+    for indices, gradient in subject.tables:
+        name = subject.text_of(indices)
+        if name is None:
+            continue
+        now = without_gradient(subject, name, indices, gradient)
+        key = name, now.shape[1]
+        dead[key] = dead[key] & now if key in dead else now
+    found = []
+    for (name, length), places_dead in dead.items():
+        shape, places = subject.ids(name).shape, subject.places[name]
+        if length not in places.all or len(places_dead) != shape[0]:
+            continue
+        real = ~subject.padding[name] if name in subject.padding else np.ones(shape, bool)
+        real = places.moved(real & answered(subject, name), length)
+        lost = np.flatnonzero((places_dead | ~real).all(axis=0) & real.any(axis=0)) + places.all[length]
+        if len(lost) and not (places_dead | ~real).all():
+            found.append(finding(subject, name, lost))
+    return found
 
-    def finding(self, subject: Subject, name: str, lost: np.ndarray) -> Finding:
-        where = np.zeros(subject.ids(name).shape, bool)
-        where[:, lost] = True
-        try:
-            batch = subject.batch.with_({name: subject.other_tokens(name, where)})
-            path = dies(subject.reference.calls, subject.forward(batch).calls)
-        except NotApplicable:
-            path = ""
-        places = ", ".join(map(str, lost[:8].tolist())) + (", ..." if len(lost) > 8 else "")
-        return Finding(
-            "positions",
-            path,
-            tr("nothing depends on position {} of {}: the gradient there is zero in every row", places, name),
-            tr("look for a slice, a mask or a product that takes these places out"),
-            {"positions": len(lost), "of": subject.length(name)},
-        )
+
+def finding(subject: Subject, name: str, lost: np.ndarray) -> Finding:
+    where = np.zeros(subject.ids(name).shape, bool)
+    where[:, lost] = True
+    try:
+        batch = subject.batch.with_({name: subject.other_tokens(name, where)})
+        path = dies(subject.reference.calls, subject.forward(batch).calls)
+    except NotApplicable:
+        path = ""
+    places = ", ".join(map(str, lost[:8].tolist())) + (", ..." if len(lost) > 8 else "")
+    return Finding(
+        "positions",
+        path,
+        tr("nothing depends on position {} of {}: the gradient there is zero in every row", places, name),
+        tr("look for a slice, a mask or a product that takes these places out"),
+        {"positions": len(lost), "of": subject.length(name)},
+    )
 
 
 def unread_numbers(subject: Subject) -> list[Finding]:

@@ -47,55 +47,49 @@ class Part(NamedTuple):
         return self.module or self.cores[0].path
 
 
-class Residual:
+def ask(subject: Subject) -> list[Finding]:
     """Take each part out of the graph of the first forward: is there still a way from the tokens to the output?"""
-
-    name = tr("residual")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        graph = subject.reference
-        parts = attentions(subject, graph)
-        others = modules(graph)
-        if not parts and not others:
-            raise NotApplicable(tr("no attention and no stack of modules was seen"), moot=True)
-        sink, roots = subject.sink(), roots_of(subject, graph)
-        if sink is None or not roots & numbers(sink.inside()):
-            raise NotApplicable(tr("the operations between the tokens and the output are not all known"), moot=True)
-        way = numbers(sink.inside())
-        parts = [part for part in parts if way & numbers(part.cores)]
-        maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
-        cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots | stream_of(graph, part))}
-        cut |= {part.path: part for part in abreast(graph, parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
-        taken = {n for part in (*parts, *cut.values()) for n in numbers(part.cores)}
-        others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
-        shut = {part.path: part for part in others if passes(part, sink, roots)}
-        free = {stack(part.path) for part in (*parts, *maps, *others) if part.path not in {**cut, **shut}}
-        cut |= {path: part for path, part in shut.items() if stack(path) in free or part.normed and subject.texts}
-        lone = [(part, n) for part, n in alone(graph, [*parts, *maps]) if part.path not in cut]
-        lost = {part.path: part for part in (*maps, *parts) if part.path not in cut and drops_sum(part, parts, sink)}
-        parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
-        around = [part.path for part in (*parts, *maps) if part.path not in cut]
-        if not around and len(parts) < 2 and not residual_sum(graph):
-            raise NotApplicable(tr("one attention and no residual sum make no stack"), moot=True)
-        rest = (
-            tr("the other {} attentions and maps have a way around them", len(around))
-            if around
-            else tr("as everything in this model")
-        )
-        return (
-            [
-                Finding(
-                    "residual",
-                    path,
-                    tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest),
-                    FIX,
-                    {"with a way around": len(around), "without": len(cut)},
-                )
-                for path, part in cut.items()
-            ]
-            + [dropped(part) for part in lost.values()]
-            + [lonely(part, n) for part, n in lone]
-        )
+    graph = subject.reference
+    parts = attentions(subject, graph)
+    others = modules(graph)
+    if not parts and not others:
+        raise NotApplicable(tr("no attention and no stack of modules was seen"), moot=True)
+    sink, roots = subject.sink(), roots_of(subject, graph)
+    if sink is None or not roots & numbers(sink.inside()):
+        raise NotApplicable(tr("the operations between the tokens and the output are not all known"), moot=True)
+    way = numbers(sink.inside())
+    parts = [part for part in parts if way & numbers(part.cores)]
+    maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
+    cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots | stream_of(graph, part))}
+    cut |= {part.path: part for part in abreast(graph, parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
+    taken = {n for part in (*parts, *cut.values()) for n in numbers(part.cores)}
+    others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
+    shut = {part.path: part for part in others if passes(part, sink, roots)}
+    free = {stack(part.path) for part in (*parts, *maps, *others) if part.path not in {**cut, **shut}}
+    cut |= {path: part for path, part in shut.items() if stack(path) in free or part.normed and subject.texts}
+    lone = [(part, n) for part, n in alone(graph, [*parts, *maps]) if part.path not in cut]
+    lost = {part.path: part for part in (*maps, *parts) if part.path not in cut and drops_sum(part, parts, sink)}
+    parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
+    around = [part.path for part in (*parts, *maps) if part.path not in cut]
+    if not around and len(parts) < 2 and not residual_sum(graph):
+        raise NotApplicable(tr("one attention and no residual sum make no stack"), moot=True)
+    rest = (
+        tr("the other {} attentions and maps have a way around them", len(around)) if around else tr("as everything in this model")
+    )
+    return (
+        [
+            Finding(
+                "residual",
+                path,
+                tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest),
+                FIX,
+                {"with a way around": len(around), "without": len(cut)},
+            )
+            for path, part in cut.items()
+        ]
+        + [dropped(part) for part in lost.values()]
+        + [lonely(part, n) for part, n in lone]
+    )
 
 
 def dropped(part: Part) -> Finding:

@@ -43,34 +43,30 @@ class Turned(NamedTuple):
     end: int  # the last position
 
 
-class Rotary:
+def ask(subject: Subject) -> list[Finding]:
     """Find what the queries were at position 0, where nothing is turned, and fit the others to it."""
-
-    name = tr("rotary")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        if "numbers" in subject.found:
-            raise NotApplicable(NO_NUMBERS, moot=True)
-        found, seen, looked = [], set(), False
-        rows = alike(subject)
-        for path, asked in scores_with_heads(subject):
-            if path in seen:
-                continue
-            q, k = both_turned(asked, rows)
-            looked = looked or q is not None or k is not None
-            if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
-                seen.add(path)
-                found.append(one_side(path, "keys" if k is None else "queries"))
-            elif q is not None and k is not None and (what := wrong(subject, path, q, k, asked.q)):
-                seen.add(path)
-                found.append(Finding("rotary", path, what[0], FIX, what[1]))
-            elif q is None and k is None and by_heads(asked.q, in_heads(asked.queries), rows):
-                looked = True
-                seen.add(path)
-                found.append(Finding("rotary", path, BY_HEADS, AXIS))
-        if not looked:
-            raise NotApplicable(tr("queries and keys are not turned by their positions"), moot=True)
-        return found
+    if "numbers" in subject.found:
+        raise NotApplicable(NO_NUMBERS, moot=True)
+    found, seen, looked = [], set(), False
+    rows = alike(subject)
+    for path, asked in scores_with_heads(subject):
+        if path in seen:
+            continue
+        q, k = both_turned(asked, rows)
+        looked = looked or q is not None or k is not None
+        if (q is None) != (k is None) and projected(asked.q if q is None else asked.k):
+            seen.add(path)
+            found.append(one_side(path, "keys" if k is None else "queries"))
+        elif q is not None and k is not None and (what := wrong(subject, path, q, k, asked.q)):
+            seen.add(path)
+            found.append(Finding("rotary", path, what[0], FIX, what[1]))
+        elif q is None and k is None and by_heads(asked.q, in_heads(asked.queries), rows):
+            looked = True
+            seen.add(path)
+            found.append(Finding("rotary", path, BY_HEADS, AXIS))
+    if not looked:
+        raise NotApplicable(tr("queries and keys are not turned by their positions"), moot=True)
+    return found
 
 
 BY_HEADS = tr("queries are turned by the number of their head, alike at every position")

@@ -41,20 +41,16 @@ class Scaled(NamedTuple):
         return float(np.prod(self.factors))
 
 
-class Scores:
+def ask(subject: Subject) -> list[Finding]:
     """Multiply the numbers up that stand between the maps of queries and keys and the softmax of their scores."""
-
-    name = "scale"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        seen = list(scaled(subject.reference))
-        if subject.primary.ndim == 4 and not subject.texts:  # a bias excuses what reads words alone
-            seen = [each._replace(free=False) for each in seen]
-        if not seen:
-            raise NotApplicable(tr("no attention was seen whose scores are made of the maps of a text"), moot=True)
-        without = any(each.free and each.factor == 1 for each in seen)  # as in T5, whose maps start smaller
-        return [Finding("scale", each.path, cause, FIX, {"factor": each.factor, "D": each.width})
-                for each in {each.path: each for each in seen}.values() if (cause := wrong(each, without))]  # fmt: skip
+    seen = list(scaled(subject.reference))
+    if subject.primary.ndim == 4 and not subject.texts:  # a bias excuses what reads words alone
+        seen = [each._replace(free=False) for each in seen]
+    if not seen:
+        raise NotApplicable(tr("no attention was seen whose scores are made of the maps of a text"), moot=True)
+    without = any(each.free and each.factor == 1 for each in seen)  # as in T5, whose maps start smaller
+    return [Finding("scale", each.path, cause, FIX, {"factor": each.factor, "D": each.width})
+            for each in {each.path: each for each in seen}.values() if (cause := wrong(each, without))]  # fmt: skip
 
 
 def wrong(each: Scaled, without: bool) -> str:

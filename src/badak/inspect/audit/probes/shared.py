@@ -16,50 +16,43 @@ MEANT = re.compile(r"share|albert|universal|recurren|recurs|recycl|loop", re.IGN
 FIX = tr("make each layer again: nn.ModuleList([Layer() for _ in range(n)]), not [layer] * n")
 
 
-class Shared:
+def ask(subject: Subject) -> list[Finding]:
     """Look for one module under two names of a list, for one map or norm under two of a block, and for one with an attention that
     is given what it gave just before."""
-
-    name = tr("shared")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        found, seen = [], set()
-        for path, module in subject.model.named_modules():
-            listed = isinstance(module, (ModuleList, Sequential, ModuleDict))
-            first: dict[int, str] = {}
-            again: dict[str, list[str]] = {}
-            for name, child in module._modules.items():
-                if child is None or not any(True for _ in child.parameters()):
-                    continue
-                if not listed and not serves_twice(subject, path, child):
-                    continue
-                where = f"{path}.{name}".lstrip(".")
-                if id(child) in first:
-                    again.setdefault(first[id(child)], []).append(where)
-                    seen.add(id(child))
-                else:
-                    first[id(child)] = where
-            found += [twice(one, others) for one, others in again.items()]
-        return found + self.called_again(subject, seen)
-
-    def called_again(self, subject: Subject, seen: set[int]) -> list[Finding]:
-        """Modules that were called with what they gave."""
-        found = []
-        for path, count in chains(subject).items():
-            module = subject.model.get_submodule(path)
-            if id(module) in seen:
+    found, seen = [], set()
+    for path, module in subject.model.named_modules():
+        listed = isinstance(module, (ModuleList, Sequential, ModuleDict))
+        first: dict[int, str] = {}
+        again: dict[str, list[str]] = {}
+        for name, child in module._modules.items():
+            if child is None or not any(True for _ in child.parameters()):
                 continue
-            if meant(subject.model, module, path):
-                subject.notes.append(
-                    tr("{} is called {} times in a row, as its name says: one layer's weights for all", path, count)
-                )
+            if not listed and not serves_twice(subject, path, child):
                 continue
-            cause = tr(
-                "{} is called {} times in a row, each time with what it gave: one layer's weights for all of them", path, count
-            )
-            fix = tr("{}; where it is meant, as in ALBERT, say so in a name or a docstring: shared_layer", FIX)
-            found.append(Finding("shared", path, cause, fix, {"calls": count}))
-        return found
+            where = f"{path}.{name}".lstrip(".")
+            if id(child) in first:
+                again.setdefault(first[id(child)], []).append(where)
+                seen.add(id(child))
+            else:
+                first[id(child)] = where
+        found += [twice(one, others) for one, others in again.items()]
+    return found + called_again(subject, seen)
+
+
+def called_again(subject: Subject, seen: set[int]) -> list[Finding]:
+    """Modules that were called with what they gave."""
+    found = []
+    for path, count in chains(subject).items():
+        module = subject.model.get_submodule(path)
+        if id(module) in seen:
+            continue
+        if meant(subject.model, module, path):
+            subject.notes.append(tr("{} is called {} times in a row, as its name says: one layer's weights for all", path, count))
+            continue
+        cause = tr("{} is called {} times in a row, each time with what it gave: one layer's weights for all of them", path, count)
+        fix = tr("{}; where it is meant, as in ALBERT, say so in a name or a docstring: shared_layer", FIX)
+        found.append(Finding("shared", path, cause, fix, {"calls": count}))
+    return found
 
 
 def serves_twice(subject: Subject, path: str, module: Module) -> bool:

@@ -14,15 +14,11 @@ MAPS = (Linear, AddMM)
 FIX = tr("put a nonlinearity between them: fc2(F.gelu(fc1(x)))")
 
 
-class Straight:
+def ask(subject: Subject) -> list[Finding]:
     """Look for a map that reads nothing but what another one gave, and that one gives more numbers than it takes, and than come
     of it: a hidden layer, which is one for the nonlinearity behind it. Within a list of layers, that it gives no fewer than one
     of both is enough: two maps save something only where they are narrower between them."""
-
-    name = "straight"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        return list({each.module: each for each in in_a_row(subject)}.values())
+    return list({each.module: each for each in in_a_row(subject)}.values())
 
 
 def in_a_row(subject: Subject) -> Iterator[Finding]:

@@ -13,32 +13,26 @@ from badak.ops.einsum import Contract
 ONCE_ONE = 0.5  # correlation of two matrices that were drawn apart: 0 to within 1 / sqrt(numbers)
 
 
-class Ties:
+def ask(subject: Subject) -> list[Finding]:
     """Each table is compared with each linear map of its shape, which may be a table, too: not one tensor, yet nearly the same
     numbers."""
-
-    name = "ties"
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        modules = list(subject.model.named_modules())
-        tables = [(path, m.weight) for path, m in modules if isinstance(m, Embedding)]
-        maps = [(path, m.weight) for path, m in modules if isinstance(m, Linear)]
-        read = {
-            name for run in subject.reference.runs if run.op in (linear.Linear, Contract) for name in run.parameters[:2] if name
-        }
-        maps += [(path, m.weight) for path, m in modules if isinstance(m, Embedding) and f"{path}.weight" in read]
-        wanted = bool(getattr(getattr(subject.model, "config", None), "tie_word_embeddings", False))
-        found, most = [], max((len(table) for _, table in tables), default=0)
-        for path, table in tables:
-            for other, weight in maps:
-                if table is weight or table.shape != weight.shape or table._array.size < 16:
-                    continue
-                alike = correlation(table._array, weight._array)
-                if alike > ONCE_ONE:
-                    found.append(tie(path, other, alike))
-                elif wanted and other == maps[-1][0] and len(table) == most and not any(weight is each for _, each in tables):
-                    found.append(tie(path, other, alike))
-        return found
+    modules = list(subject.model.named_modules())
+    tables = [(path, m.weight) for path, m in modules if isinstance(m, Embedding)]
+    maps = [(path, m.weight) for path, m in modules if isinstance(m, Linear)]
+    read = {name for run in subject.reference.runs if run.op in (linear.Linear, Contract) for name in run.parameters[:2] if name}
+    maps += [(path, m.weight) for path, m in modules if isinstance(m, Embedding) and f"{path}.weight" in read]
+    wanted = bool(getattr(getattr(subject.model, "config", None), "tie_word_embeddings", False))
+    found, most = [], max((len(table) for _, table in tables), default=0)
+    for path, table in tables:
+        for other, weight in maps:
+            if table is weight or table.shape != weight.shape or table._array.size < 16:
+                continue
+            alike = correlation(table._array, weight._array)
+            if alike > ONCE_ONE:
+                found.append(tie(path, other, alike))
+            elif wanted and other == maps[-1][0] and len(table) == most and not any(weight is each for _, each in tables):
+                found.append(tie(path, other, alike))
+    return found
 
 
 def tie(path: str, other: str, alike: float) -> Finding:

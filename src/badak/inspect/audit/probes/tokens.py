@@ -19,58 +19,55 @@ SEGMENTS = 8  # tables with so few rows say what kind a token is of
 KEPT = tr("look for what keeps the input from the output: a product with 0, a clamp, a constant, an index")
 
 
-class Tokens:
+def ask(subject: Subject) -> list[Finding]:
     """Equal rows are counted in the tables; the forwards with other tokens are looked through for rows that did not change."""
-
-    name = tr("tokens")
-
-    def ask(self, subject: Subject) -> list[Finding]:
-        if subject.neighbours is None and not subject.texts:
-            raise NotApplicable(tr("the model reads no text, and no two rows were compared"), moot=True)
-        found = []
-        for path, (table, rows) in tables(subject).items():
-            alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
-            if alike > 1:
-                found.append(
-                    Finding(
-                        "tokens",
-                        path,
-                        tr("{} of {} tokens have the same vector as another one", alike, rows),
-                        tr("draw the table at random: nn.init.normal_(table.weight, std=0.02)"),
-                        {"tokens alike": alike, "tokens": rows},
-                    )
+    if subject.neighbours is None and not subject.texts:
+        raise NotApplicable(tr("the model reads no text, and no two rows were compared"), moot=True)
+    found = []
+    for path, (table, rows) in tables(subject).items():
+        alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
+        if alike > 1:
+            found.append(
+                Finding(
+                    "tokens",
+                    path,
+                    tr("{} of {} tokens have the same vector as another one", alike, rows),
+                    tr("draw the table at random: nn.init.normal_(table.weight, std=0.02)"),
+                    {"tokens alike": alike, "tokens": rows},
                 )
-        return found or self.unmoved(subject) or constants(subject) or asks_itself(subject) or idle_inputs(subject)
-
-    def unmoved(self, subject: Subject) -> list[Finding]:
-        """Rows all of whose tokens became others, and whose output did not move."""
-        if subject.neighbours is None or subject.broken:
-            return []
-        row, watch = subject.neighbours.row, subject.neighbours.watch
-        same = []
-        for a, b in zip(subject.reference.outputs, watch.outputs):
-            axis = next((i for i, n in enumerate(a.shape) if n == subject.rows), None)
-            if axis is not None and a.shape == b.shape:
-                x, y = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
-                same.append(
-                    [
-                        i
-                        for i in range(subject.rows)
-                        if i not in (row, subject.neighbours.turned) and np.array_equal(x[i], y[i], equal_nan=True)
-                    ]
-                )
-        stuck = set.intersection(*map(set, same)) if same else set()
-        if not stuck:
-            return []
-        return [
-            Finding(
-                "tokens",
-                dies(subject.reference.calls, watch.calls),
-                tr("with all inputs replaced, {} of {} other rows give the same output as before", len(stuck), subject.rows - 1),
-                KEPT,
-                {"rows that did not change": len(stuck), "rows": subject.rows - 1},
             )
-        ]
+    return found or unmoved(subject) or constants(subject) or asks_itself(subject) or idle_inputs(subject)
+
+
+def unmoved(subject: Subject) -> list[Finding]:
+    """Rows all of whose tokens became others, and whose output did not move."""
+    if subject.neighbours is None or subject.broken:
+        return []
+    row, watch = subject.neighbours.row, subject.neighbours.watch
+    same = []
+    for a, b in zip(subject.reference.outputs, watch.outputs):
+        axis = next((i for i, n in enumerate(a.shape) if n == subject.rows), None)
+        if axis is not None and a.shape == b.shape:
+            x, y = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+            same.append(
+                [
+                    i
+                    for i in range(subject.rows)
+                    if i not in (row, subject.neighbours.turned) and np.array_equal(x[i], y[i], equal_nan=True)
+                ]
+            )
+    stuck = set.intersection(*map(set, same)) if same else set()
+    if not stuck:
+        return []
+    return [
+        Finding(
+            "tokens",
+            dies(subject.reference.calls, watch.calls),
+            tr("with all inputs replaced, {} of {} other rows give the same output as before", len(stuck), subject.rows - 1),
+            KEPT,
+            {"rows that did not change": len(stuck), "rows": subject.rows - 1},
+        )
+    ]
 
 
 def constants(subject: Subject) -> list[Finding]:
