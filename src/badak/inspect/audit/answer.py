@@ -10,7 +10,7 @@ from badak.autograd import no_grad
 from badak.core.events import Observer
 from badak.inspect.audit.compare import Places, same
 from badak.inspect.audit.graph import Graph, Ran
-from badak.inspect.audit.localize import Clean, match
+from badak.inspect.audit.localize import Clean, match, twins
 from badak.inspect.audit.padding import triangular
 from badak.inspect.audit.watch import Call, Watch, tensors_in
 from badak.ops.along import Gather, TakeAlong
@@ -31,7 +31,7 @@ def main_answer(graph: Graph, words: int, text: str) -> int | None:
     """Which of the tensors that a model gave is its answer: the logits of `words` tokens, else the first of several numbers that
     come from the text."""
     floats = [i for i, y in enumerate(graph.outputs) if y.dtype.kind in "fc" and y.ndim and y.size > 1]
-    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    made = graph.results
     floats = [i for i in floats if (run := made[i]) is None or text in run.reads] or floats
     return next((i for i in floats if words and graph.outputs[i].shape[-1] == words), floats[0] if floats else None)
 
@@ -54,8 +54,8 @@ def counted(labels: np.ndarray, attributes: dict[str, Any]) -> np.ndarray:
 
 def given_losses(graph: Graph) -> list[Ran]:
     """Those that a model gives, alone or in a sum."""
-    made = [graph.maker(x._array) for x in tensors_in(graph.result) if x.dim() == 0]
-    inside = {each.number for run in made if run is not None for each in run.inside()}
+    made = [run for x, run in zip(tensors_in(graph.result), graph.results) if run is not None and x.dim() == 0]
+    inside = {each.number for run in made for each in run.inside()}
     return [run for run in losses_in(graph) if run.number in inside]
 
 
@@ -171,7 +171,7 @@ def triangles_in(graph: Graph) -> tuple[list[int], list[int]]:
 
 def sink_of(graph: Graph, answer: int | None) -> Ran | None:
     """The operation that made the answer; of a loss alone, that one."""
-    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    made = graph.results
     if answer is not None and answer < len(made):
         return made[answer]
     return next((run for run in made if run is not None), None)
@@ -231,14 +231,10 @@ def verdict(reference: Watch, other: Watch, clean: Clean, moves: Callable[[Any, 
         return False
     if any(word and (moves is None or moves(a, b)) for word, (a, b) in zip(words, pairs)):
         return True
-    twins = match(reference.calls, other.calls)
-    if any(word is False for word in judged_outside(reference.calls, twins, clean)):
+    if any(word is False for word in judged_outside(reference, match(reference, other), clean)):
         return False
-    for call in sorted(reference.calls, key=lambda each: -each.ended):
-        twin = twins.get(call.index)
-        if twin is None or call.parent is None:
-            continue
-        for a, b in numbers_of(call, twin):
+    for call, twin in reversed(twins(reference, other)):
+        for a, b in numbers_of(call, twin) if call.parent is not None else ():
             if (moves is None or moves(a, b)) and (word := clean(a, b)) is not None:
                 return word
     return True if words and True in words and moves is None else None
@@ -251,9 +247,9 @@ def numbers_of(call: Call, twin: Call) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(a, b) for a, b in zip(call.outputs, twin.outputs) if a.ndim > 1 and a.dtype.kind in "fc"]
 
 
-def judged_outside(calls: list[Call], twins: dict[int, Call], clean: Clean) -> Iterator[bool | None]:
+def judged_outside(reference: Watch, twins: dict[int, Call], clean: Clean) -> Iterator[bool | None]:
     """The word about each of the outermost modules that give something else now: of several, one may end in the loss unseen."""
-    pending = [call for call in calls if call.parent is None]
+    pending = reference.roots()
     while pending:
         call = pending.pop()
         twin = twins.get(call.index)

@@ -65,12 +65,23 @@ class Batch:
         leaves = {name: Leaf(name, leaf.path, new[leaf.path]) for name, leaf in self.leaves.items()}
         return Batch(args, kwargs, leaves, self.batch_axis, self.names)
 
+    def by_rows(self, x: np.ndarray) -> np.ndarray:
+        """(B, T) of what is laid out as the model has it; and the other way."""
+        return x if self.batch_axis == 0 else x.T
+
+    def ids(self, name: str) -> np.ndarray:
+        """A tensor as (B, T)."""
+        return self.by_rows(self.leaves[name].array)
+
+    def length(self, name: str) -> int:
+        """Positions of a text."""
+        return self.leaves[name].array.shape[1 - self.batch_axis]
+
     def counted(self, texts: list[str]) -> np.ndarray | None:
         """(B, T), what stands next to a text and counts its places, where there is such."""
-        beside = [leaf for name, leaf in self.leaves.items() if leaf.integer and name not in texts]
-        shapes = [self.leaves[name].array.shape for name in texts[-1:]]
-        found = [leaf.array if self.batch_axis == 0 else leaf.array.T for leaf in beside if leaf.array.shape in shapes]
-        return next((x for x in found if counts(x).all()), None)
+        shapes = [self.ids(name).shape for name in texts[-1:]]
+        beside = [self.ids(name) for name, leaf in self.leaves.items() if leaf.integer and name not in texts]
+        return next((x for x in beside if x.shape in shapes and counts(x).all()), None)
 
     def learning(self) -> tuple["Batch", dict[str, Tensor]]:
         """The same with copies of float tensors that bring their gradients back, and these tensors by name."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.inspect.audit.einsums import asks_along, scored, summed
-from badak.inspect.audit.watch import Watch
+from badak.inspect.audit.watch import Watch, tensors_in
 from badak.nn import Module
 from badak.ops.attention import Attention
 from badak.ops.cast import Cast
@@ -223,6 +223,11 @@ class Graph(Watch):
             elif written is not None:
                 self._made.pop(id(args[0]._array))
         return result
+
+    @property
+    def results(self) -> list[Ran | None]:
+        """What made each tensor that the model gave."""
+        return [self.maker(x._array) for x in tensors_in(self.result)]
 
     def in_frequencies(self) -> bool:
         """Whether a part of it is computed there."""

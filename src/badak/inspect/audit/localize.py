@@ -1,12 +1,14 @@
 """Down from the whole model to where a difference begins: the innermost module whose input is clean and whose output is not."""
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.watch import Call
+from badak.inspect.audit.compare import same
+from badak.inspect.audit.watch import Call, Watch
 
 Clean = Callable[[np.ndarray, np.ndarray], bool | None]
 
@@ -18,37 +20,35 @@ class Begin(NamedTuple):
     between: str
 
 
-def begins(reference: list[Call], other: list[Call], clean: Clean) -> Begin:
+def begins(reference: Watch, other: Watch, clean: Clean) -> Begin:
     """Where the calls of `other` begin to differ from those of `reference`, by the judgement of `clean`."""
-    matched = match(reference, other)
-    path, last = "", None
-    calls = [call for call in reference if call.parent is None]
-    while True:
-        before = None
-        for call in calls:
-            twin = matched.get(call.index)
-            if twin is None:
-                continue
-            given, made = judged(*shared(call, twin), clean), judged(call.outputs, twin.outputs, clean)
-            whole = call.parent is None  # of a loss, and of answers that do not show it, nothing can be told
-            if whole or (made is False and given is not False):
-                path, last, calls = call.path, before, call.children
-                break
-            if made is True and call.outputs:
-                before = call
-        else:
-            break
+
+    def here(call: Call, twin: Call) -> bool:
+        if call.parent is None:  # of a loss, and of answers that do not show it, nothing can be told
+            return True
+        return judged(call.outputs, twin.outputs, clean) is False and judged(*shared(call, twin), clean) is not False
+
+    way = down(reference, other, here)
+    matched, path, last = match(reference, other), way[-1].path if way else "", None
+    for call in takewhile(lambda each: each is not way[-1], way[-1].parent.children if way and way[-1].parent else ()):
+        if call.outputs and call.index in matched and judged(call.outputs, matched[call.index].outputs, clean) is True:
+            last = call
     return Begin(path, tr("{} before it still gives what it should", last.path) if last is not None and last.path else "")
 
 
-def anywhere(reference: list[Call], other: list[Call], clean: Clean) -> tuple[Call, Call] | None:
+def down(reference: Watch, other: Watch, here: Callable[[Call, Call], bool]) -> list[Call]:
+    """The first call, and the first within each, of which something is so."""
+    matched, calls, way = match(reference, other), reference.roots(), list[Call]()
+    while found := next((call for call in calls if call.index in matched and here(call, matched[call.index])), None):
+        way.append(found)
+        calls = found.children
+    return way
+
+
+def anywhere(reference: Watch, other: Watch, clean: Clean) -> tuple[Call, Call] | None:
     """The first call that ends with clean inputs and other outputs, with its twin; also where a norm behind it hides that."""
-    matched = match(reference, other)
-    for call in sorted(reference, key=lambda each: each.ended):
-        twin = matched.get(call.index)
-        if twin is None or judged(call.inputs, twin.inputs, clean) is False:
-            continue
-        if judged(call.outputs, twin.outputs, clean) is False:
+    for call, twin in twins(reference, other):
+        if judged(call.outputs, twin.outputs, clean) is False and judged(call.inputs, twin.inputs, clean) is not False:
             return call, twin
     return None
 
@@ -72,7 +72,7 @@ def but_totals(clean: Clean) -> Clean:
     return lambda a, b: None if a.ndim == 0 else clean(a, b)
 
 
-def match(reference: list[Call], other: list[Call]) -> dict[int, Call]:
+def match(reference: Watch, other: Watch) -> dict[int, Call]:
     """{index of a call: the same call of the other forward}: the n-th of a module below the same call."""
     found: dict[int, Call] = {}
 
@@ -85,23 +85,22 @@ def match(reference: list[Call], other: list[Call]) -> dict[int, Call]:
                 found[call.index] = twin
                 pair(call.children, twin.children)
 
-    pair([c for c in reference if c.parent is None], [c for c in other if c.parent is None])
+    pair(reference.roots(), other.roots())
     return found
 
 
-def dies(reference: list[Call], other: list[Call]) -> str:
-    """The module in which a change of the input is lost: given other values, it gives the same."""
+def twins(reference: Watch, other: Watch) -> list[tuple[Call, Call]]:
+    """Each call with the same one of the other forward, in the order in which they ended."""
     matched = match(reference, other)
-    equal: Clean = lambda a, b: a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-    path, calls = "", [call for call in reference if call.parent is None]
-    while True:
-        for call in calls:
-            twin = matched.get(call.index)
-            if twin is None or not call.inputs:
-                continue
-            lost = call.parent is None or judged(call.outputs, twin.outputs, equal) is True
-            if judged(call.inputs, twin.inputs, equal) is False and lost:
-                path, calls = call.path, call.children
-                break
-        else:
-            return path
+    return [(call, matched[call.index]) for call in sorted(reference.calls, key=lambda each: each.ended) if call.index in matched]
+
+
+def dies(reference: Watch, other: Watch) -> str:
+    """The module in which a change of the input is lost: given other values, it gives the same."""
+
+    def here(call: Call, twin: Call) -> bool:
+        lost = call.parent is None or judged(call.outputs, twin.outputs, same) is True
+        return lost and bool(call.inputs) and judged(call.inputs, twin.inputs, same) is False
+
+    way = down(reference, other, here)
+    return way[-1].path if way else ""

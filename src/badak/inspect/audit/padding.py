@@ -126,7 +126,7 @@ def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None,
     found, how = {}, ""
     for name in texts:
         leaf = batch.leaves[name]
-        ids = leaf.array if batch.batch_axis == 0 else leaf.array.T
+        ids = batch.by_rows(leaf.array)
         by_mask = [p for mask in masks if (p := padding_of(leaf, mask, batch.batch_axis)) is not None]
         if by_mask:
             found[name], how = by_mask[0], "masks of the batch"
@@ -141,7 +141,7 @@ def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None,
 def behind_lengths(batch: Batch, texts: list[str]) -> list[int]:
     """The one id that stands behind the ends of rows, and nowhere before, where the batch says how long each row is."""
     for name in texts:
-        ids = batch.leaves[name].array if batch.batch_axis == 0 else batch.leaves[name].array.T
+        ids = batch.ids(name)
         for leaf in batch.leaves.values():
             n = leaf.array
             if not leaf.integer or n.shape != ids.shape[:1] or not 0 < n.min() < n.max() == ids.shape[1]:

@@ -1,10 +1,9 @@
 """Whether a model without attention reads from left to right: asked by one more forward, which may not apply."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
-from badak.inspect.audit.compare import along, change
+from badak.inspect.audit.compare import change
 from badak.inspect.audit.kind import open_kind
 
 if TYPE_CHECKING:
@@ -17,6 +16,17 @@ class NotApplicable(Exception):
     def __init__(self, why: str, moot: bool = False):
         super().__init__(why)
         self.moot = moot
+
+
+T = TypeVar("T")
+
+
+def tried(ask: Callable[[], T]) -> T | None:
+    """What is asked; None where that does not apply, as where the model fails, or a forward is one too many."""
+    try:
+        return ask()
+    except NotApplicable:
+        return None
 
 
 def reads_on(subject: "Subject") -> bool:
@@ -33,18 +43,10 @@ def reads_on(subject: "Subject") -> bool:
     a, t = subject.reference.outputs[subject.answer], subject.length() // 2
     if a.ndim < 2 or t < 2 or not series and subject.vocabulary(name) not in (a.shape[-1], a.shape[1]):
         return False
-    if series:
-        other = subject.other_values(name, (slice(None), t) if subject.batch.batch_axis == 0 else (t,))
-    else:
-        where = np.zeros(subject.ids(name).shape, bool)
-        where[:, t] = True
-        other = subject.other_tokens(name, where)
-    try:
-        b = subject.forward(subject.batch.with_({name: other})).outputs[subject.answer]
-    except NotApplicable:
+    other = subject.other_at(name, t)
+    if (watch := tried(lambda: subject.forward({name: other}))) is None:
         return False
-    for shape, axis, first in along(a.shape, subject.places[name], subject.rows):
-        x, y = (np.moveaxis(each.reshape(shape), axis, 0) for each in (a, b))
+    for first, (x, y) in subject.by_place(a, watch.outputs[subject.answer]):
         early, late = change(x[: t - first], y[: t - first]), change(x[t + 1 - first :], y[t + 1 - first :])
         if early <= subject.rounding < late:
             return True

@@ -1,7 +1,7 @@
 """The model under audit: forwards of it, counted, the first of which is what all others are compared with."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,14 +13,14 @@ from badak.core.errors import ArgumentError, BadakError, tr
 from badak.inspect.audit.answer import Losses, asked_by, labels_in, main_answer, moved, places_of, sink_of, triangles_in, verdict
 from badak.inspect.audit.axes import batch_axis
 from badak.inspect.audit.batch import Batch, like
-from badak.inspect.audit.compare import ROUNDING, Places, change
+from badak.inspect.audit.compare import ROUNDING, Places, along, change
 from badak.inspect.audit.graph import Graph, Ran, mixers
 from badak.inspect.audit.kind import SHIFTED, Kind, Shown, kind_of, one_further, part_of, texts_of
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.padding import filled_up, find_padding, mask_leaves, pad_ids
 from badak.inspect.audit.past import held_by, remembers
 from badak.inspect.audit.preserve_state import random_states, speaking
-from badak.inspect.audit.reading import NotApplicable, reads_on
+from badak.inspect.audit.reading import NotApplicable, reads_on, tried
 from badak.inspect.audit.ready import normalises_batches, put_back, rows_in, wake, without_dropout
 from badak.inspect.audit.watch import Watch, arrays_of
 from badak.nn import Module
@@ -41,6 +41,7 @@ class Neighbours(NamedTuple):
 
 
 NO_NUMBERS = tr("its outputs are NaN")
+Changed = dict[str, np.ndarray]  # other arrays for some tensors of the batch
 
 
 class Subject:
@@ -154,8 +155,12 @@ class Subject:
     @property
     def answer(self) -> int | None:
         """Which of the outputs is the answer."""
+        return self.answer_in(self.reference)
+
+    def answer_in(self, graph: Graph) -> int | None:
+        """The same of another forward."""
         text = self.kind.text
-        return main_answer(self.reference, self.vocabulary(text) if text in self.texts else 0, text)
+        return main_answer(graph, self.vocabulary(text) if text in self.texts else 0, text)
 
     def without_padding(self, y: np.ndarray) -> np.ndarray:
         """What an output has at places that are no padding."""
@@ -167,8 +172,9 @@ class Subject:
 
     # Forwards
 
-    def forward(self, batch: Batch, edit: dict | None = None, facts: bool = False, grad: bool = False) -> Watch:
-        """One forward, watched."""
+    def forward(self, asked: Batch | Changed, edit: dict | None = None, facts: bool = False, grad: bool = False) -> Watch:
+        """One forward, watched, of a batch, or of this one with other tensors."""
+        batch = asked if isinstance(asked, Batch) else self.batch.with_(asked)
         with (
             enable_grad() if grad else no_grad(),
             Graph(self.model, edit) if facts else Watch(self.model, edit) as watch,
@@ -187,9 +193,9 @@ class Subject:
         self.compiled_calls += 1
         return outputs
 
-    def facts(self, batch: Batch, grad: bool = False) -> Graph:
+    def facts(self, asked: Batch | Changed, grad: bool = False) -> Graph:
         """One forward as a graph."""
-        watch = self.forward(batch, facts=True, grad=grad)
+        watch = self.forward(asked, facts=True, grad=grad)
         assert isinstance(watch, Graph)
         return watch
 
@@ -265,22 +271,16 @@ class Subject:
             rows = np.concatenate([x] * 4, axis=where)
             if name in self.texts or leaf.array.dtype.kind == "f" and name == self.kind.text:
                 rest = (slice(None),) * where + (slice(1, None),)
-                drawn = [self._other_row(name) for _ in range(3)]
+                drawn = [self.other_tokens(name) if leaf.integer else self.other_values(name) for _ in range(3)]
                 rows[rest] = np.concatenate(drawn, axis=where)
             changed[name] = rows
         return self.batch.with_(changed)
-
-    def _other_row(self, name: str) -> np.ndarray:
-        leaf = self.batch.leaves[name]
-        if leaf.integer:
-            return self.other_tokens(name, np.ones(self.ids(name).shape, bool))
-        return self.other_values(name, (slice(None),))
 
     def expect_same(self, reference: Watch, again: Watch) -> None:
         """Raise where two forwards of the same batch differ: nothing could be told of such a model."""
         if all(change(a, b) == 0.0 for a, b in zip(reference.outputs, again.outputs)):
             return
-        where = begins(reference.calls, again.calls, lambda a, b: change(a, b) == 0.0)
+        where = begins(reference, again, lambda a, b: change(a, b) == 0.0)
         raise ArgumentError(
             tr("audit: two forwards of {} in eval mode differ, from {}", type(self.model).__name__,
                where.path or tr("the model itself")),
@@ -320,7 +320,7 @@ class Subject:
 
     def length(self, name: str | None = None) -> int:
         """Positions of a text; of the one that the model answers."""
-        return self.batch.leaves[name or self.kind.text].array.shape[1 - self.batch.batch_axis]
+        return self.batch.length(name or self.kind.text)
 
     @property
     def rounding(self) -> float:
@@ -334,12 +334,11 @@ class Subject:
 
     def ids(self, name: str) -> np.ndarray:
         """A text as (B, T)."""
-        array = self.batch.leaves[name].array
-        return array if self.batch.batch_axis == 0 else array.T
+        return self.batch.ids(name)
 
     def placed(self, ids: np.ndarray) -> np.ndarray:
         """(B, T) in the order of axes that the model has."""
-        return np.ascontiguousarray(ids if self.batch.batch_axis == 0 else ids.T)
+        return np.ascontiguousarray(self.batch.by_rows(ids))
 
     def vocabulary(self, name: str) -> int:
         """Tokens that the text can have."""
@@ -351,12 +350,13 @@ class Subject:
         axis = self.batch.batch_axis
         return next((name for name in self.texts if part_of(indices, self.batch.leaves[name].array, axis) is not None), None)
 
-    def other_tokens(self, name: str, where: np.ndarray) -> np.ndarray:
-        """The text with other tokens, drawn at random, where (B, T) is true; padding stays, and none is made."""
+    def other_tokens(self, name: str, at: Any = ...) -> np.ndarray:
+        """The text with other tokens, drawn at random, at an index of (B, T); padding stays, and none is made."""
         ids, size = self.ids(name).copy(), self.vocabulary(name)
-        padding = self.padding.get(name)
+        padding, where = self.padding.get(name), np.zeros(ids.shape, bool)
+        where[at] = True
         if padding is not None:
-            where = where & ~padding
+            where &= ~padding
         never = set(pad_ids(self.model)) | (set(ids[padding].tolist()) if padding is not None else set())
         allowed = np.array([i for i in range(size) if i not in never])
         if len(allowed) < 2:
@@ -367,7 +367,24 @@ class Subject:
         ids[where] = new[where]
         return self.placed(ids).astype(self.batch.leaves[name].array.dtype)
 
-    def other_values(self, name: str, where: tuple) -> np.ndarray:
+    def other_at(self, name: str, t: int) -> np.ndarray:
+        """The text, or the rows of numbers, with something else at position t."""
+        if self.batch.leaves[name].integer:
+            return self.other_tokens(name, (slice(None), t))
+        return self.other_values(name, (slice(None),) * (1 - self.batch.batch_axis) + (t,))
+
+    def by_place(self, *arrays: np.ndarray, name: str = "") -> Iterator[tuple[int, list[np.ndarray]]]:
+        """(the position that stands first, the arrays with their positions as the first axis) for each axis that can be theirs."""
+        for shape, axis, first in along(arrays[0].shape, self.places[name or self.kind.text], self.rows):
+            yield first, [np.moveaxis(x.reshape(shape), axis, 0) for x in arrays]
+
+    def answers_by_place(self, outputs: list[np.ndarray]) -> Iterator[tuple[int, list[np.ndarray]]]:
+        """The same of the model's answer, as it was and as it is in these outputs."""
+        both = [] if self.answer is None else [self.reference.outputs[self.answer], outputs[self.answer]]
+        if both and both[0].shape == both[1].shape:
+            yield from self.by_place(*both)
+
+    def other_values(self, name: str, where: Any = ...) -> np.ndarray:
         """A tensor of floats with other values, drawn at random, at an index."""
         leaf = self.batch.leaves[name]
         new = leaf.array.copy()
@@ -384,13 +401,7 @@ class Subject:
                 return further.index(True)
         if not names:
             return 0
-
-        def again(text: np.ndarray) -> Watch | None:
-            try:
-                return self.forward(self.batch.with_({names[0]: text}))
-            except NotApplicable:
-                return None
-
+        again = lambda text: tried(lambda: self.forward({names[0]: text}))
         return batch_axis(self.batch, names[0], self.reference, [*labels_in(self.reference), *labels], pad_ids(self.model), again)
 
     def axis_of_rows(self, x: np.ndarray) -> int:

@@ -72,6 +72,10 @@ class Watch(Recorder):
             parent.children.append(call)
         return call
 
+    def roots(self) -> list[Call]:
+        """The calls that no other called: that of the model, mostly."""
+        return [call for call in self.calls if call.parent is None]
+
     def left(self, call, output, error) -> None:
         if error is None:
             call.outputs, call.ended = arrays_of(output), next(self._ends)

@@ -11,7 +11,7 @@ from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.localize import Clean, begins
 from badak.inspect.audit.ready import normalises_batches
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import Neighbours, NotApplicable, Subject
+from badak.inspect.audit.subject import Neighbours, NotApplicable, Subject, tried
 from badak.inspect.audit.watch import Watch
 
 
@@ -43,21 +43,16 @@ def documents(subject: Subject) -> list[Finding]:
     if counted is None or not names:
         return []
     which = np.cumsum(counted == 0, axis=1)
-    every = (
-        leaf.array if subject.batch.batch_axis == 0 else leaf.array.T for leaf in subject.batch.leaves.values() if leaf.integer
-    )
+    every = (subject.ids(name) for name, leaf in subject.batch.leaves.items() if leaf.integer)
     told = [x for x in every if x.shape == which.shape and bool(((np.diff(x) != 0) <= (np.diff(which) != 0)).all()) and np.ptp(x)]
     first = (which == which[:, :1]) & (which[:, :1] < which[:, -1:])
     if not first.any() or not any((np.diff(x) != 0)[np.diff(which) != 0].any() for x in told):
         return []
-    try:
-        watch = subject.forward(subject.batch.with_({name: subject.other_tokens(name, first) for name in names[:1]}))
-        clean = partial(real, paddings=subject.places[names[0]].masks(first))
-        if subject.clean(watch, clean):
-            return []
-    except NotApplicable:
+    watch = tried(lambda: subject.forward({names[0]: subject.other_tokens(names[0], first)}))
+    clean = partial(real, paddings=subject.places[names[0]].masks(first))
+    if watch is None or tried(lambda: subject.clean(watch, clean)) is not False:
         return []
-    begin = begins(subject.reference.calls, watch.calls, clean)
+    begin = begins(subject.reference, watch, clean)
     cause = tr("with other tokens in the first document of each row, what stands in the others changes")
     fix = tr("let tokens see those of their own document alone: keep & (document[:, :, None] == document[:, None, :])")
     return [Finding("batch", begin.path, cause, fix, {"documents": int(which.max())}, begin.between)]
@@ -65,7 +60,7 @@ def documents(subject: Subject) -> list[Finding]:
 
 def leak(subject: Subject, watch: Watch, clean: Clean, row: int) -> Finding:
     """Where a row that was kept begins to differ."""
-    begin = begins(subject.reference.calls, watch.calls, clean)
+    begin = begins(subject.reference, watch, clean)
     gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
     largest = max(gaps, default=0.0)
     how = tr("of the output changes by up to {:.2g} of its size", largest) if largest else tr("changes within the model")
@@ -95,9 +90,7 @@ def neighbours_changed(subject: Subject) -> Neighbours:
     rows, row = subject.rows, subject.rows // 2
     changed, moves = {}, {}
     for name in subject.texts:
-        where = np.ones(subject.ids(name).shape, bool)
-        where[row] = False
-        changed[name] = subject.other_tokens(name, where)
+        changed[name] = subject.other_tokens(name, np.arange(rows) != row)
     for name, leaf in subject.batch.leaves.items():
         axis = subject.axis_of_rows(leaf.array)
         if leaf.integer and leaf.array.ndim > 2 and not subject.texts and leaf.array.shape[0] == rows:
@@ -118,13 +111,13 @@ def neighbours_changed(subject: Subject) -> Neighbours:
     turned = rows - 1 if rows > 2 and row != rows - 1 and subject.texts else None
     if turned is not None:
         for name in subject.texts:
-            ids = np.array(changed[name] if subject.batch.batch_axis == 0 else changed[name].T)
+            ids = np.array(subject.batch.by_rows(changed[name]))
             move = circle(ids.shape[1], subject.padding[name][turned] if name in subject.padding else None)
             if move is not None:
                 ids[turned] = subject.ids(name)[turned][move]
                 changed[name], moves[name] = subject.placed(ids), move
                 changed |= beside(subject, name, changed, turned, move)
-    return Neighbours(row, twin, turned if moves else None, moves, subject.facts(subject.batch.with_(changed)))
+    return Neighbours(row, twin, turned if moves else None, moves, subject.facts(changed))
 
 
 def beside(subject: Subject, text: str, changed: dict, row: int, move: np.ndarray) -> dict[str, np.ndarray]:
@@ -134,7 +127,7 @@ def beside(subject: Subject, text: str, changed: dict, row: int, move: np.ndarra
         x = changed.get(name, leaf.array)
         if name in subject.texts or not leaf.integer or x.shape != subject.batch.leaves[text].array.shape:
             continue
-        rows, own = (np.array(each if subject.batch.batch_axis == 0 else each.T) for each in (x, leaf.array))
+        rows, own = (np.array(subject.batch.by_rows(each)) for each in (x, leaf.array))
         rows[row] = own[row] if counts(own)[row] else own[row][move]
         found[name] = subject.placed(rows)
     return found

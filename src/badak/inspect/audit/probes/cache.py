@@ -54,7 +54,7 @@ def ask(subject: Subject) -> list[Finding]:
         raise NotApplicable(tr("the batch is more than one text of two tokens"))
     subject.afford(2)
     leaf = whole_batch.leaves[name].array
-    ids = leaf if subject.batch.batch_axis == 0 else leaf.T
+    ids = subject.batch.by_rows(leaf)
     length, own_text = ids.shape[1], subject.kind.text
     padding = subject.padding.get(own_text, np.zeros(subject.ids(own_text).shape, bool)) | (subject.ids(own_text) < 0)
     full = np.logical_not(np.asarray(padding.any(axis=1)))
@@ -251,7 +251,7 @@ def written(subject: Subject) -> list[Finding]:
         for call in whole_call.children:
             call.parent = whole_call
         last.calls.insert(0, whole_call)
-    whole = subject.forward(subject.batch.with_({name: subject.placed(ids)}))
+    whole = subject.forward({name: subject.placed(ids)})
     return ends_alike(subject, whole, last, ids.shape[1], np.ones(len(ids), bool))
 
 
@@ -265,7 +265,7 @@ def ends_alike(subject: Subject, whole: Watch, last: Watch, length: int, full: n
     if clean(a, b) is not False:
         return []
     largest = change(a[full, -1:], b[full]) if len(a) == len(full) else change(a[:, -1:], b)
-    return [other_end(begins(whole.calls, last.calls, clean), length, largest)]
+    return [other_end(begins(whole, last, clean), length, largest)]
 
 
 def reads_labels(subject: Subject) -> tuple[str, Batch] | None:

@@ -1,11 +1,10 @@
 """Cut off: what layers made goes on to the answer without its history, though a gradient reaches these layers another way."""
 
 from badak.core.errors import tr
-from badak.inspect.audit.answer import main_answer
+from badak.inspect.audit.answer import sink_of
 from badak.inspect.audit.graph import Graph, Ran, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
-from badak.inspect.audit.watch import tensors_in
 from badak.ops.arithmetic import Add, Sub
 
 FIX = tr("use it as it is, without .detach(), .data or no_grad(): between two batches alone a state is detached")
@@ -16,11 +15,7 @@ def cut_off(subject: Subject) -> list[Finding]:
     """The first that is no constant, such as the largest number that a softmax is shifted by, and no sum of steps that lets the
     gradient pass by them, x + (q - x).detach()."""
     graph = subject.training
-    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
-    answer = main_answer(
-        graph, subject.vocabulary(subject.kind.text) if subject.kind.text in subject.texts else 0, subject.kind.text
-    )
-    sink = made[answer] if answer is not None and answer < len(made) else next((run for run in made if run is not None), None)
+    sink = sink_of(graph, subject.answer_in(graph))
     for run in sink.inside() if sink is not None and sink.graded else ():
         for i, source in enumerate(run.sources if run.graded else ()):
             if source is None or source.graded and i not in run.cut or passed_by(run, i) or factor(run, i):

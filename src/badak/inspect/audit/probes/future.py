@@ -8,7 +8,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.answer import counted, given_losses
-from badak.inspect.audit.compare import along, before, real, same
+from badak.inspect.audit.compare import before, real, same
 from badak.inspect.audit.graph import Ran, mixers
 from badak.inspect.audit.kind import SHIFTED, UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, Clean, begins, but_totals, judged
@@ -16,7 +16,7 @@ from badak.inspect.audit.padding import pad_ids
 from badak.inspect.audit.probes.batch import shapes
 from badak.inspect.audit.probes.laid_out import other_layout
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.subject import NotApplicable, Subject, tried
 from badak.nn.recurrent import RNNBase, RNNCellBase
 
 
@@ -34,7 +34,7 @@ def ask(subject: Subject) -> list[Finding]:
     name = subject.kind.text
     since = answered_from(subject)
     middle = since + (length - since) // 2 + int(subject.rng.integers(0, max(1, (length - since) // 4)))
-    watch = subject.facts(subject.batch.with_({name: changed(subject, name, middle)}))
+    watch = subject.facts({name: subject.other_at(name, middle)})
     subject.sizes_move = shapes(subject.reference) != shapes(watch)
     subject.moves_within = moved_within(subject, watch.outputs, middle)
     shift = 0 if series_read(subject) else wrong_shift(subject)
@@ -51,15 +51,15 @@ def ask(subject: Subject) -> list[Finding]:
             raise NotApplicable(
                 tr("each row is scaled by one number of all its places, so that all of them see what follows"), moot=True
             )
-        return [finding(subject, middle, watch.outputs, begins(subject.reference.calls, watch.calls, clean))]
+        return [finding(subject, middle, watch.outputs, begins(subject.reference, watch, clean))]
     subject.forgets = forgotten(subject, watch.outputs, middle)
     last = length - 1
-    batch = subject.batch.with_({name: changed(subject, name, last)})
+    batch = subject.batch.with_({name: subject.other_at(name, last)})
     outputs = subject.plain(batch)
     clean = nothing_before(subject, last)
     if judged(subject.reference.outputs, outputs, but_totals(clean)) is False:
         subject.leaks_future = True
-        begin = begins(subject.reference.calls, subject.forward(batch).calls, clean)
+        begin = begins(subject.reference, subject.forward(batch), clean)
         return [finding(subject, last, outputs, begin)]
     return beginning(subject)
 
@@ -77,9 +77,7 @@ def beginning(subject: Subject) -> list[Finding]:
     where = np.zeros(shape, bool)
     for row, t in first.items():
         where[row, min(t + 1, shape[1] - 1)] = True
-    try:
-        watch = subject.forward(subject.batch.with_({name: subject.other_tokens(name, where)}))
-    except NotApplicable:
+    if (watch := tried(lambda: subject.forward({name: subject.other_tokens(name, where)}))) is None:
         return []
     a, b = (each.outputs[subject.answer] for each in (subject.reference, watch))
     if a.shape[:2] != shape or a.shape != b.shape:
@@ -144,9 +142,7 @@ def labels_read(subject: Subject) -> list[Finding]:
             fine = x[at] >= 0
             other = np.where(fine, (x[at] + 1) % (x.max() + 1), x[at])
             x[at] = other
-            try:
-                watch = subject.facts(subject.batch.with_({name: x}))
-            except NotApplicable:
+            if (watch := tried(partial(subject.facts, {name: x}))) is None:
                 return []
             twin = next((each for each in given_losses(watch) if each.number == loss.number), None)
             if twin is not None and moves_there(loss, twin, leaf.array.shape, t):
@@ -163,11 +159,7 @@ def not_hidden(subject: Subject) -> list[Finding]:
         asked[rows[fine], at[fine]] = True
         if fine.sum() < LEAST or all_asked(subject, asked):
             continue
-        read = [
-            x.indices if subject.batch.batch_axis == 0 else x.indices.T
-            for x in subject.reference.lookups
-            if subject.text_of(x.indices)
-        ]
+        read = [subject.batch.by_rows(x.indices) for x in subject.reference.lookups if subject.text_of(x.indices)]
         whole = [x for x in read if x.shape == subject.ids(subject.kind.text).shape]
         if any(np.array_equal(x[rows[fine], at[fine]], labels[fine]) for x in whole):
             cause = tr("each of the {} words that its loss asks for is read at its own place: none is hidden", int(fine.sum()))
@@ -177,18 +169,29 @@ def not_hidden(subject: Subject) -> list[Finding]:
 
 def all_asked(subject: Subject, asked: np.ndarray) -> bool:
     """Whether no place is left out but padding, or what a mask of the batch hides."""
-    beside = (leaf.array if subject.batch.batch_axis == 0 else leaf.array.T for leaf in subject.batch.leaves.values())
+    beside = (subject.batch.by_rows(leaf.array) for leaf in subject.batch.leaves.values())
     masks = [x == value for x in beside if x.shape == asked.shape and len(np.unique(x)) == 2 for value in np.unique(x)]
     hides = [mask for mask in (*subject.padding.values(), *masks) if mask.shape == asked.shape]
     return bool(asked.all()) or any((asked | mask).all() for mask in hides)
 
 
+def in_losses(subject: Subject, shape: tuple, answer: np.ndarray | None) -> Iterator[tuple]:
+    """(scores, labels, the answers for a whole batch that the scores are of) of each comparison, also in the model."""
+    for loss in given_losses(subject.reference):
+        yield loss.inputs[0], labels_of(loss), whole_of(loss, shape, subject.batch.batch_axis)
+    yield from subject.asked.each(answer)
+
+
+def compared_with(subject: Subject) -> list[np.ndarray | None]:
+    """What the losses of the model and of its program compare with."""
+    return [*(loss.inputs[1] for loss in given_losses(subject.reference)), *subject.asked.labels]
+
+
 def asked_of_places(subject: Subject) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(labels, row, place) of what losses ask for: labels of all places, or of some that were picked before."""
-    shape, axis = subject.batch.leaves[subject.kind.text].array.shape, subject.batch.batch_axis
+    shape, axis = subject.primary.shape, subject.batch.batch_axis
     answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
-    within = [(loss.inputs[0], labels_of(loss), whole_of(loss, shape, axis)) for loss in given_losses(subject.reference)]
-    for scores, labels, whole in (*within, *subject.asked.each(answer)):
+    for scores, labels, whole in in_losses(subject, shape, answer):
         if labels is not None and labels.dtype.kind in "iu" and labels.size == np.prod(shape):
             y = labels.reshape(shape) if axis == 0 else labels.reshape(shape).T
             rows, at = np.indices(y.shape)
@@ -227,11 +230,7 @@ SHIFT = tr("shift them by one: read ids[:, :-1], and compare with ids[:, 1:]")
 
 def moved_within(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
     """Whether the answer at a place does not change with the token there, and some behind it do: the model moves its text."""
-    if subject.answer is None:
-        return False
-    a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
-    for shape, axis, first in along(a.shape, subject.places[subject.kind.text], subject.rows) if a.shape == b.shape else ():
-        x, y = (np.moveaxis(each.reshape(shape), axis, 0) for each in (a, b))
+    for first, (x, y) in subject.answers_by_place(outputs):
         return 0 <= t - first < len(x) and same(x[t - first], y[t - first]) and not same(x[t - first :], y[t - first :])
     return False
 
@@ -239,13 +238,9 @@ def moved_within(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
 def forgotten(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
     """Whether nothing behind a token changes with it, though the model has what reads one after the other."""
     recurrent = any(isinstance(m, RNNBase | RNNCellBase) for m in subject.model.modules())
-    if subject.answer is None or not (recurrent or mixers(subject.reference)):
-        return False
-    a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
-    for shape, axis, first in along(a.shape, subject.places[subject.kind.text], subject.rows):
-        late = (slice(None),) * axis + (slice(max(0, t + 1 - first), None),)
-        x, y = a.reshape(shape)[late], b.reshape(shape)[late]
-        return bool(x.size) and same(x, y) and not same(a, b)
+    for first, (x, y) in subject.answers_by_place(outputs) if recurrent or mixers(subject.reference) else ():
+        late = max(0, t + 1 - first)
+        return bool(x[late:].size) and same(x[late:], y[late:]) and not same(x, y)
     return False
 
 
@@ -253,7 +248,7 @@ def wrong_shift(subject: Subject) -> int | None:
     """How far behind the token that is read the label stands which the answer there is compared with, where it is not the next one
     in any loss: 0 for the token itself, which no mask hides from its answer; None where that cannot be told."""
     seen: list[int] = []
-    axis, text = subject.batch.batch_axis, subject.batch.leaves[subject.kind.text].array
+    axis, text = subject.batch.batch_axis, subject.primary
     looked = [look.indices for look in subject.reference.lookups if look.indices.ndim == 2]
     for ids in looked or [text]:  # no table is asked where letters are columns
         if part_of(ids, text, axis) is None:
@@ -262,8 +257,7 @@ def wrong_shift(subject: Subject) -> int | None:
         if len(read) != subject.rows == read.shape[1]:  # a model may turn its text before it reads it
             read = read.T
         padding = next((each for each in subject.padding.values() if each.shape == read.shape), None)
-        within = [(loss.inputs[0], labels_of(loss), whole_of(loss, read.shape, axis)) for loss in given_losses(subject.reference)]
-        for scores, answers, whole in (*within, *subject.asked.each(subject.reference.outputs[subject.answer or 0])):
+        for scores, answers, whole in in_losses(subject, read.shape, subject.reference.outputs[subject.answer or 0]):
             if (asked := compared(scores, answers, whole, read.shape, axis)) is None:
                 continue
             labels, rows, at = asked
@@ -279,24 +273,20 @@ def wrong_shift(subject: Subject) -> int | None:
 
 def own_read(subject: Subject, outputs: list[np.ndarray], t: int) -> bool:
     """Whether labels are the text as it is, and the answer at a place changes with the token there."""
-    name, text = subject.kind.text, subject.batch.leaves[subject.kind.text].array
-    asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
-    ids = text if subject.batch.batch_axis == 0 else text.T
+    name, ids = subject.kind.text, subject.ids(subject.kind.text)
     parts = [ids[:, : ids.shape[1] - less] for less in range(SHIFTED + 1) if ids.shape[1] - less > 1]
-    if subject.answer is None or name not in subject.texts:
+    if name not in subject.texts or not any(held(y, subject.placed(part)) for y in compared_with(subject) for part in parts):
         return False
-    if not any(held(y, subject.placed(part)) for y in asked for part in parts):
-        return False
-    a, b = subject.reference.outputs[subject.answer], outputs[subject.answer]
-    at = ((shape, axis) for shape, axis, first in along(a.shape, subject.places[name], subject.rows) if first == 0)
-    return any(not same(*(np.take(x.reshape(shape), t, axis) for x in (a, b))) for shape, axis in list(at)[:1])
+    whole = [both for first, both in subject.answers_by_place(outputs) if first == 0]
+    return any(not same(x[t], y[t]) for x, y in whole[:1])
 
 
 def series_read(subject: Subject) -> bool:
     """Whether a loss compares what is made of a series of numbers with these numbers as they are."""
-    x = subject.batch.leaves[subject.kind.text].array
-    asked = [loss.inputs[1] for loss in given_losses(subject.reference)] + subject.asked.labels
-    alike = [y for y in asked if y is not None and y.dtype.kind == x.dtype.kind == "f" and y.ndim == x.ndim in (2, 3)]
+    x = subject.primary
+    alike = [
+        y for y in compared_with(subject) if y is not None and y.dtype.kind == x.dtype.kind == "f" and y.ndim == x.ndim in (2, 3)
+    ]
     alike = [y for y in alike if x.ndim == 3 or y.shape == x.shape]
     return any(y.shape[:2] == x.shape[:2] and np.array_equal(y, x[..., : y.shape[-1]]) for y in alike)
 
@@ -356,24 +346,12 @@ def compared(
     return labels.ravel()[known], *((first, second) if axis == 0 else (second, first))
 
 
-def changed(subject: Subject, name: str, t: int) -> np.ndarray:
-    """The text, or the rows of numbers, with something else at position t."""
-    leaf = subject.batch.leaves[name]
-    if leaf.integer:
-        where = np.zeros(subject.ids(name).shape, bool)
-        where[:, t] = True
-        return subject.other_tokens(name, where)
-    return subject.other_values(name, (slice(None), t) if subject.batch.batch_axis == 0 else (t,))
-
-
 def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -> Finding:
     """What was measured in the output that changed most."""
     largest, size, early = 0.0, 0.0, set()
     for a, b in zip(subject.reference.outputs, outputs):
-        if a.shape != b.shape or a.dtype.kind != "f":
-            continue
-        for shape, axis, start in list(along(a.shape, subject.places[subject.kind.text], subject.rows))[:1]:
-            x, y = (np.moveaxis(z.reshape(shape), axis, 0).reshape(shape[axis], -1).astype("f8") for z in (a, b))
+        for start, both in list(subject.by_place(a, b))[:1] if a.shape == b.shape and a.dtype.kind == "f" else ():
+            x, y = (z.reshape(len(z), -1).astype("f8") for z in both)
             gap = np.abs(np.nan_to_num(x) - np.nan_to_num(y)).max(axis=1)
             gap = gap[: max(0, t - start)]
             early |= set(np.flatnonzero(gap).tolist())

@@ -8,7 +8,7 @@ from badak.inspect.audit.graph import in_turn, readers
 from badak.inspect.audit.kind import reads
 from badak.inspect.audit.past import states_in
 from badak.inspect.audit.probes.cut_off import cut_off
-from badak.inspect.audit.probes.vain import in_vain
+from badak.inspect.audit.probes.vain import EACH_PART, in_vain
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, words
 from badak.inspect.audit.watch import BackWatch, tensors_in
@@ -88,7 +88,7 @@ def strangers(subject: Subject) -> list[Finding]:
 def stepped(subject: Subject, trainable: dict) -> list[Finding]:
     """Parameters whose every way to what the model gives leads through a function of steps, such as round: its slope is 0."""
     graph = subject.reference
-    pending = [run for x in tensors_in(graph.result) if (run := graph.maker(x._array)) is not None]
+    pending = [run for run in graph.results if run is not None]
     reached, stopped = {}, {}
     while pending:
         run = pending.pop()
@@ -101,10 +101,8 @@ def stepped(subject: Subject, trainable: dict) -> list[Finding]:
     found: list[Finding] = []
     told: set[str] = set()
     for run in stopped.values():
-        behind = (
-            {name for each in run.inside() for name in each.parameters if name is not None and name in trainable} - learns - told
-        )
-        names = {name for name in behind if (grad := trainable[name].grad) is not None and not np.any(grad.to_dense()._array)}
+        behind = {name for each in run.inside() for name in each.parameters if name in trainable} - learns - told
+        names = {name for name in behind if name is not None and idle(trainable[name])}
         told |= names
         for path in covering(subject, names) if names else ():
             who, step = path or tr("the model"), run.op.name
@@ -141,6 +139,19 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
 PARTS = range(2, 13)  # that a layer's outputs may be cut into
 
 
+def idle(p: Tensor) -> bool:
+    """Whether a parameter has a gradient that is zero throughout."""
+    return p.grad is not None and not np.any(p.grad.to_dense()._array)
+
+
+def some_idle(p: Tensor) -> np.ndarray:
+    """Which rows of a parameter get no gradient, where others do; else none."""
+    if p.grad is None:
+        return np.zeros(len(p), bool)
+    lost = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
+    return lost & (not lost.all())
+
+
 def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
     """Linear layers of whose outputs one part, cut off by a chunk, gets no gradient at all, and every other does."""
     found: list[Finding] = []
@@ -148,20 +159,15 @@ def idle_outputs(subject: Subject, trainable: dict) -> list[Finding]:
         return found
     for path, module in subject.model.named_modules():
         w = trainable.get(f"{path}.weight".lstrip("."))
-        if not isinstance(module, Linear) or w is None or w.grad is None or len(w) < 8:
+        if not isinstance(module, Linear) or w is None or len(w) < 8:
             continue
-        idle = ~np.any(w.grad.to_dense()._array, axis=1)
-        for parts in PARTS if idle.any() and not idle.all() else ():
-            if len(w) % parts or len(w) < 4 * parts:
-                continue
-            by = idle.reshape(parts, -1)
-            if (by.all(axis=1) == by.any(axis=1)).all():
-                cause = tr(
-                    "{} of {} parts of what {} gives get no gradient: nothing reads them", int(by.all(axis=1).sum()), parts, path
-                )
-                found.append(
-                    Finding("gradients", path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))
-                )
+        lost = some_idle(w)
+        for parts in PARTS if lost.any() else ():
+            by = lost.reshape(parts, -1) if len(w) % parts == 0 and len(w) >= 4 * parts else None
+            if by is not None and (by.all(axis=1) == by.any(axis=1)).all():
+                several = int(by.all(axis=1).sum())
+                cause = tr("{} of {} parts of what {} gives get no gradient: nothing reads them", several, parts, path)
+                found.append(Finding("gradients", path, cause, EACH_PART))
                 break
     return found
 
@@ -172,11 +178,11 @@ def idle_answers(subject: Subject, trainable: dict) -> list[Finding]:
     for run in graph.runs if subject.loss is not None else ():
         name = next((each for each in run.parameters if each is not None), "")
         p = trainable.get(name)
-        if run.op is not Product or p is None or p.grad is None or len(p) not in (2, 3):
+        if run.op is not Product or p is None or len(p) not in (2, 3):
             continue
-        idle = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
-        if idle.any() and not idle.all() and all(each.op in ANSWERS for each in readers(run, consumers)):
-            which = int(idle.argmax()) + 1
+        lost = some_idle(p)
+        if lost.any() and all(each.op in ANSWERS for each in readers(run, consumers)):
+            which = int(lost.argmax()) + 1
             cause = tr("answer {} of {} that {} gives gets no gradient: the loss does not ask for it", which, len(p), run.path)
             return [Finding("gradients", run.path, cause, tr("ask for each in the loss, or make the layer smaller"))]
     return []
@@ -190,14 +196,13 @@ def idle_rows(subject: Subject, trainable: dict) -> list[Finding]:
     modules = dict(subject.model.named_modules())
     for name, p in trainable.items():
         path = _owner(name)
-        asked = isinstance(modules[path], Embedding | Linear | _ConvNd) or any(
-            p._array is look.table for look in subject.reference.lookups
-        )
-        if asked or p.dim() < 2 or len(p) not in (2, 3) or p.grad is None:
+        tables = (look.table for look in subject.reference.lookups)
+        asked = isinstance(modules[path], Embedding | Linear | _ConvNd) or any(p._array is table for table in tables)
+        if asked or p.dim() < 2 or len(p) not in (2, 3):
             continue
-        idle = ~np.any(p.grad.to_dense()._array.reshape(len(p), -1), axis=1)
-        if idle.any() and not idle.all() and not any(run.reads for run in subject.reference.runs if run.parameters[:1] == [name]):
-            cause = tr("row {} of {}, which has {}, gets no gradient: nothing reads it", int(idle.argmax()), name, len(p))
+        lost = some_idle(p)
+        if lost.any() and not any(run.reads for run in subject.reference.runs if run.parameters[:1] == [name]):
+            cause = tr("row {} of {}, which has {}, gets no gradient: nothing reads it", int(lost.argmax()), name, len(p))
             fix = tr("use each part of it, or make it smaller")
             return [Finding("gradients", path, cause, fix)]
     return []
@@ -286,7 +291,7 @@ def but_steps(subject: Subject, outputs: list[Tensor]) -> list[Tensor]:
     """Outputs without those that the loss which the model gives, or the answer of a decoder, is computed from: it is they that are
     trained, and a memory that is given with them teaches nothing."""
     graph, text = subject.reference, subject.kind.text
-    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
+    made = graph.results
     asked = [run for run in made if run is not None and run.output.ndim == 0 and run.live and (given_losses(graph) or run.reads)]
     if not asked and subject.kind.source and (sink := subject.sink()) is not None:
         asked = [sink]
@@ -305,18 +310,18 @@ def _weights(subject: Subject, y: Tensor) -> Tensor:
 
 def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
     """Modules that are called, all of whose parameters have gradients of zero; a note, where that is not all of one."""
-    zero = [name for name, p in trainable.items() if p.numel() and p.grad is not None and not np.any(p.grad.to_dense()._array)]
+    zero = [name for name, p in trainable.items() if p.numel() and idle(p)]
     matrices = [name for name in zero if trainable[name].dim() > 1]
     if matrices:
         subject.notes.append(
             tr("{} matrices have a gradient of zero throughout, e.g. {}: are they of use?", len(matrices), matrices[0])
         )
     given = {call.path for call in subject.training.calls if any(x.dtype.kind == "f" and not x.any() for x in call.inputs)}
-    idle = covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else []
+    lost = covering(subject, set(zero) - {n for n in zero for each in given if n in below(zero, each)}) if matrices else []
     ended = [(f"{call.path}.", call.ended) for call in subject.training.calls if call.path]
-    last = {path: max((at for inner, at in ended if path and inner.startswith(f"{path}.")), default=-1) for path in idle}
+    last = {path: max((at for inner, at in ended if path and inner.startswith(f"{path}.")), default=-1) for path in lost}
     one_key = any(seen.keep.shape[-1] == 1 for seen in subject.reference.attentions)  # of which nothing is asked
-    for path in sorted(idle, key=lambda each: -last[each]):  # what is called last takes it away from all that leads there
+    for path in sorted(lost, key=lambda each: -last[each]):  # what is called last takes it away from all that leads there
         inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
         if len(inside) > 1 or inside and path and not one_key:
             cause = tr(
@@ -338,5 +343,5 @@ def covering(subject: Subject, names: set[str]) -> list[str]:
             found.append(path)
     for name in names:
         if not any(each == "" or name.startswith(each + ".") for each in found):
-            found.append(name.rpartition(".")[0])
+            found.append(_owner(name))
     return list(dict.fromkeys(found))

@@ -75,7 +75,7 @@ def goes_on(subject: Subject, taken: tuple[dict[str, Any], str, int]) -> list[Fi
     graph = subject.reference
     if mixers(graph) or any(run.op is Conv for run in graph.runs):  # which may see further than a state remembers
         return []
-    begin = begins(graph.calls, second.calls, end)
+    begin = begins(graph, second, end)
     cause = tr("the last token with the {} of those before gives other outputs than the whole text, by up to {:.2g} of their size",
                name, change(a[own], b))  # fmt: skip
     return [Finding("cache", begin.path, cause, FIX, {}, begin.between)]

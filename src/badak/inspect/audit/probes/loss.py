@@ -114,7 +114,7 @@ def labels_behind(subject: Subject, at: int) -> list[Finding]:
             continue
         other = leaf.array.copy()
         other[behind] = subject.rng.integers(0, leaf.array.max() + 1, int(behind.sum()))
-        watch = subject.forward(subject.batch.with_({name: other}))
+        watch = subject.forward({name: other})
         gap = abs(float(watch.outputs[at]) - float(subject.reference.outputs[at]))
         if gap > ROUND * max(1.0, abs(float(subject.reference.outputs[at]))):
             cause = tr("with other labels in the places of padding of {}, the loss that it gives changes by {:.2g}", name, gap)

@@ -25,7 +25,7 @@ def ask(subject: Subject) -> list[Finding]:
     if by_mode and subject.training_random:
         raise NotApplicable(tr("in train mode the model draws random numbers next to dropout, so it differs from eval"))
     other = watch if by_mode else again
-    pair = anywhere(subject.reference.calls, other.calls, near)
+    pair = anywhere(subject.reference, other, near)
     assert pair is not None
     inside = max((change(a, b) for a, b in zip(pair[0].outputs, pair[1].outputs)), default=np.inf)
     largest = max((change(a, b) for a, b in zip(subject.reference.outputs, other.outputs)), default=0.0)
@@ -45,7 +45,7 @@ def ask(subject: Subject) -> list[Finding]:
 
 def alike(one: Watch, other: Watch) -> bool:
     """Whether all that modules gave is alike: a norm behind it can hide a difference."""
-    return anywhere(one.calls, other.calls, near) is None
+    return anywhere(one, other, near) is None
 
 
 def of_norms(subject: Subject) -> list[Finding]:

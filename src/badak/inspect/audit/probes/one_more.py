@@ -6,7 +6,7 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.compare import change, real
-from badak.inspect.audit.localize import match
+from badak.inspect.audit.localize import twins
 from badak.inspect.audit.padding import nested_padding
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -27,19 +27,15 @@ def in_total(subject: Subject, masks: dict) -> list[Finding]:
     if not totals or subject.batch.batch_axis or subject.texts != [*masks] or not longer:
         return []
     try:
-        watch = subject.forward(subject.batch.with_(longer))
+        watch = subject.forward(longer)
     except NotApplicable:
         return []
     moved = [change(subject.reference.outputs[i], watch.outputs[i]) for i in totals if i < len(watch.outputs)]
     if max(moved, default=0.0) < LEAST:
         return []
-    twins = match(subject.reference.calls, watch.calls)
-    both = [
-        (call, twins[call.index]) for call in sorted(subject.reference.calls, key=lambda each: each.ended) if call.index in twins
-    ]
     differs = (
         call.path
-        for call, twin in both
+        for call, twin in twins(subject.reference, watch)
         if any(a.shape == b.shape and change(a, b) > LEAST for a, b in zip(call.outputs, twin.outputs))
     )
     cause = tr("with one more place of padding in each row, the loss that it gives changes by {:.2g} of its size", max(moved))
@@ -63,7 +59,7 @@ def letters(subject: Subject, paddings: list[np.ndarray]) -> list[Finding]:
             continue
         longer = np.concatenate([x, np.full_like(x[..., :1], pads[0])], axis=2)
         try:
-            watch = subject.forward(subject.batch.with_({name: longer}))
+            watch = subject.forward({name: longer})
         except NotApplicable as why:
             subject.notes.append(tr("what recurrent layers make of padding behind the letters of {} was not asked: {}", name, why))
             continue

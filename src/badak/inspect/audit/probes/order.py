@@ -9,15 +9,15 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.answer import verdict
 from badak.inspect.audit.batch import Batch, counts
-from badak.inspect.audit.compare import along, batches, change, kept
+from badak.inspect.audit.compare import batches, change, kept
 from badak.inspect.audit.graph import Graph, Mixer, mixers
-from badak.inspect.audit.localize import begins, match
+from badak.inspect.audit.localize import begins, twins
 from badak.inspect.audit.probes.batch import circle, leak
 from badak.inspect.audit.probes.distances import NEARER, rewarded
 from badak.inspect.audit.probes.positions import distances_unread, idle_table
 from badak.inspect.audit.probes.rotary import turns
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject
+from badak.inspect.audit.subject import NO_NUMBERS, NotApplicable, Subject, tried
 from badak.inspect.audit.watch import Watch
 from badak.nn.conv import Conv2d
 
@@ -37,8 +37,7 @@ def ask(subject: Subject) -> list[Finding]:
     Behind a causal mask a second layer knows from the first where a token stands; there the first attention is looked at.
     """
     if table := idle_table(subject):
-        path, cause = table
-        return [Finding("order", path, cause, FIX)]
+        return [Finding("order", *table, FIX)]
     if path := never_called(subject):
         cause = tr("{} is there for positions, and is never called", path)
         return [Finding("order", path, cause, FIX, {"adds": 0})]
@@ -47,18 +46,12 @@ def ask(subject: Subject) -> list[Finding]:
         cause = tr("{} is there for positions and adds none: it gives what it was given, or the same everywhere", idle)
         return [Finding("order", idle, cause, FIX, {"adds": 0})]
     if far := rewarded(subject):
-        return [
-            Finding(
-                "order",
-                far,
-                tr("what is added to the scores by distance grows with it: the farthest tokens count most"),
-                NEARER,
-            )
-        ]
+        cause = tr("what is added to the scores by distance grows with it: the farthest tokens count most")
+        return [Finding("order", far, cause, NEARER)]
     if subject.broken:
         raise NotApplicable(NO_NUMBERS)
-    if found := rows_apart(subject):
-        return [found]
+    if apart := rows_apart(subject):
+        return [apart]
     if why := next((each for each in EXPLAINS if each in subject.found), None):
         raise NotApplicable(EXPLAINS[why], moot=True)
     if subject.forgets:
@@ -88,10 +81,8 @@ def moved(subject: Subject, name: str) -> list[Finding]:
         batch, move = swapped(subject, name, places)
     elif subject.causal and len(shape) == 3 and name == subject.kind.text:
         batch, move = series(subject, name)
-        watch = subject.facts(batch)
-        if blind(subject, watch, name, move, None):
-            return [lost(subject, name, tr("its first attention gives the same behind them"))]
-        return []
+        sees = not blind(subject, subject.facts(batch), name, move, None)
+        return [] if sees else [lost(subject, name, tr("its first attention gives the same behind them"))]
     else:
         batch, move = halves(subject, name)
     if subject.answer is None:
@@ -111,14 +102,13 @@ def moved(subject: Subject, name: str) -> list[Finding]:
 
 def again(subject: Subject, name: str, move: np.ndarray) -> bool:
     """Whether rows of patches, or quarters, in another order give the same, too: windows can hide that halves were swapped."""
-    x = subject.batch.leaves[name].array
-    axis = 1 - subject.batch.batch_axis if x.ndim == 3 else 2
+    axis = 1 - subject.batch.batch_axis if subject.batch.leaves[name].array.ndim == 3 else 2
     high = patch_of(subject, name) if axis == 2 else 1
     part = high if high > 1 else len(move) // 4 if len(move) % 4 == 0 else 0
     if not part or subject.answer is None:
         return True
     order = np.concatenate([np.arange(part, 2 * part), np.arange(part), np.arange(2 * part, len(move))])
-    other = subject.plain(subject.batch.with_({name: np.take(x, order, axis)}))
+    other = subject.plain(reordered(subject, name, order, axis))
     return alike(subject, name, subject.reference.outputs[subject.answer], other[subject.answer], order)
 
 
@@ -131,35 +121,35 @@ def alike(subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.nd
 
 def views(subject: Subject, name: str, a: np.ndarray, b: np.ndarray, move: np.ndarray):
     own = name == subject.kind.text and name in subject.texts
-    places = list(along(a.shape, subject.places[name], subject.rows)) if own else []
+    places = list(subject.by_place(a, b, name=name)) if own else []
     if not places or subject.rows == len(move):  # as many rows as places: which is which cannot be told
         yield a, b
     if not own and a.ndim > 2:  # of pictures: which token is which patch is not known
         yield ordered(a), ordered(b)
-    for shape, axis, first in places:
-        x, y = a.reshape(shape), b.reshape(shape)
+    for first, (x, y) in places:
         if subject.causal:
-            after = (slice(None),) * axis + (slice(max(0, last_moved(move) + 1 - first), None),)
-            yield x[after], y[after]
+            after = max(0, last_moved(move) + 1 - first)
+            yield x[after:], y[after:]
         else:
-            at = np.arange(x.shape[axis])
+            at = np.arange(len(x))
             known = at[(at + first >= 0) & (at + first < len(move))]
             source = move[known + first] - first
             fine = (source >= 0) & (source < len(at))
-            yield np.take(x, source[fine], axis), np.take(y, known[fine], axis)
+            yield x[source[fine]], y[known[fine]]
 
 
 def told_apart(subject: Subject, name: str, batch: Batch, move: np.ndarray) -> bool:
     """Whether the first self-attention of a text gives other sums where its tokens stand in another order: what is added to them
     next to it may be so much larger that the answer hardly shows it."""
-    try:
-        watch = subject.facts(batch)
-    except NotApplicable:
-        return False
-    first, other = (next((m for m in mixers(each) if own(m, name)), None) for each in (subject.reference, watch))
-    if first is None or other is None or first.mixed.shape != other.mixed.shape or first.mixed.shape[-2] != len(move):
-        return False
-    return change(np.take(first.mixed, move, -2), other.mixed) > ALIKE
+    watch = tried(lambda: subject.facts(batch))
+    both = None if watch is None else first_mixed(subject, watch, name)
+    return both is not None and both[0].shape[-2] == len(move) and change(np.take(both[0], move, -2), both[1]) > ALIKE
+
+
+def first_mixed(subject: Subject, watch: Graph, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """What the first self-attention of a text gives, before and now."""
+    first, other = (next((m.mixed for m in mixers(each) if own(m, name)), None) for each in (subject.reference, watch))
+    return None if first is None or other is None or first.shape != other.shape else (first, other)
 
 
 def lost(subject: Subject, name: str, what: str) -> Finding:
@@ -179,13 +169,9 @@ def ordered(x: np.ndarray) -> np.ndarray:
 
 def within(reference: Graph, other: Watch, name: str) -> tuple[np.ndarray, np.ndarray] | None:
     """What the last module that reads the text gives, before and now."""
-    twins = match(reference.calls, other.calls)
     reading = {index for run in reference.runs if name in run.reads for index in run.calls}
-    for call in sorted(reference.calls, key=lambda each: -each.ended):
-        twin = twins.get(call.index)
-        if twin is None or call.parent is None or call.index not in reading:
-            continue
-        if call.outputs and call.outputs[0].ndim > 1:
+    for call, twin in reversed(twins(reference, other)):
+        if call.parent is not None and call.index in reading and call.outputs and call.outputs[0].ndim > 1:
             return call.outputs[0], twin.outputs[0]
     return None
 
@@ -201,7 +187,7 @@ def rows_apart(subject: Subject) -> Finding | None:
         return None
     if leak := first_row_reads(subject):
         return leak
-    begin = begins(near_by.watch.calls, near_by.watch.calls, lambda a, b: alike(b))
+    begin = begins(near_by.watch, near_by.watch, lambda a, b: alike(b))
     cause = tr("rows {} and {} hold the same text and give different outputs: positions are counted along the batch", two, one)
     fix = tr("count along the axis of the text: (B, T, C) + table[:T], or (T, B, C) + table[:T, None]; look at batch_first")
     return Finding("order", begin.path, cause, fix, between=begin.between)
@@ -209,17 +195,9 @@ def rows_apart(subject: Subject) -> Finding | None:
 
 def first_row_reads(subject: Subject) -> Finding | None:
     """The first row that reads the others, where the one in the middle does not, as with rows in the opposite order."""
-    changed = {}
-    for name in subject.texts:
-        where = np.ones(subject.ids(name).shape, bool)
-        where[0] = False
-        changed[name] = subject.other_tokens(name, where)
-    try:
-        watch = subject.forward(subject.batch.with_(changed))
-        clean = partial(kept, row=0, rows=subject.rows)
-        if not changed or subject.clean(watch, clean):
-            return None
-    except NotApplicable:
+    watch = tried(lambda: subject.forward({name: subject.other_tokens(name, slice(1, None)) for name in subject.texts}))
+    clean = partial(kept, row=0, rows=subject.rows)
+    if watch is None or not subject.texts or tried(lambda: subject.clean(watch, clean)) is not False:
         return None
     subject.leaks_rows = True
     return leak(subject, watch, clean, 0)
@@ -247,15 +225,11 @@ def blind_to_order(subject: Subject) -> str:
 
 def blind(subject: Subject, watch: Graph, name: str, move: np.ndarray, row: int | None) -> bool:
     """Whether the first self-attention of a text gives the same behind the tokens that were moved."""
-    first, other = (next((m for m in mixers(each) if own(m, name)), None) for each in (subject.reference, watch))
-    if first is None or other is None or first.mixed.shape != other.mixed.shape:
+    both, rows, known = first_mixed(subject, watch, name), subject.rows, subject.places[name].all
+    if both is None or both[0].ndim < 3 or both[0].shape[0] % rows or both[0].shape[-2] not in known:
         return False
-    a, b = first.mixed, other.mixed
-    rows = subject.rows
-    if a.ndim < 3 or a.shape[0] % rows or a.shape[-2] not in subject.places[name].all:
-        return False
-    begin = last_moved(move) + 1 - subject.places[name].all[a.shape[-2]]
-    a, b = (x.reshape(rows, -1, *x.shape[-2:])[slice(None) if row is None else row][..., begin:, :] for x in (a, b))
+    begin = last_moved(move) + 1 - known[both[0].shape[-2]]
+    a, b = (x.reshape(rows, -1, *x.shape[-2:])[slice(None) if row is None else row][..., begin:, :] for x in both)
     return bool(a.size) and change(a, b) < SUMMED
 
 
@@ -265,11 +239,15 @@ def own(mixer: Mixer, name: str) -> bool:
 
 def series(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     """Rows of numbers with those of the first half moved on by one."""
-    x, axis = subject.batch.leaves[name].array, 1 - subject.batch.batch_axis
-    move = circle(x.shape[axis], None)
+    move = circle(subject.length(name), None)
     if move is None:
         raise NotApplicable(tr("the series has fewer than four steps"), moot=True)
-    return subject.batch.with_({name: np.take(x, move, axis)}), move
+    return reordered(subject, name, move, 1 - subject.batch.batch_axis), move
+
+
+def reordered(subject: Subject, name: str, move: np.ndarray, axis: int) -> Batch:
+    """The batch with what stands along an axis of a tensor in another order."""
+    return subject.batch.with_({name: np.take(subject.batch.leaves[name].array, move, axis)})
 
 
 def movable(subject: Subject, name: str) -> np.ndarray:
@@ -291,7 +269,6 @@ def movable(subject: Subject, name: str) -> np.ndarray:
         same = [(signs == sign).all(axis=1) & fine for sign in signs]
         if not subject.causal:
             fine = max(same, key=np.sum)
-    fine &= (ids != np.roll(ids, 1, axis=1)).any(axis=0) | (ids[:1] != ids).any(axis=0) | True
     return np.flatnonzero(fine)
 
 
@@ -304,7 +281,7 @@ def swapped(subject: Subject, name: str, places: np.ndarray) -> tuple[Batch, np.
     move[places] = np.roll(places, 1)
     if not (ids[:, move] != ids).any():
         raise NotApplicable(tr("all tokens are the same"))
-    return subject.batch.with_({name: subject.placed(ids[:, move])}), move
+    return reordered(subject, name, move, 1 - subject.batch.batch_axis), move
 
 
 def patch_of(subject: Subject, name: str) -> int:
@@ -326,7 +303,7 @@ def halves(subject: Subject, name: str) -> tuple[Batch, np.ndarray]:
     if axis is None or x.shape[axis] % (2 if high == 1 else high) or x.shape[axis] < 2 * high:
         raise NotApplicable(tr("the picture has no two halves"), moot=True)
     move = np.roll(np.arange(x.shape[axis]), x.shape[axis] // high // 2 * high)
-    return subject.batch.with_({name: np.take(x, move, axis)}), move
+    return reordered(subject, name, move, axis), move
 
 
 SETS = re.compile(r"set_?transformer|deep_?set|point|cloud|\bbag\b|unordered|permutation|in any order|\bnode|graph|particle", re.I)
@@ -357,15 +334,9 @@ def never_called(subject: Subject) -> str:
 def idle_positions(subject: Subject) -> str:
     """A module that is named for positions and gives what it was given, or the same at each of them; "" where there is none."""
     for call in subject.reference.calls:
-        name = call.path.lower().rpartition(".")[2] + " " + type(call.module).__name__.lower()
-        if (
-            not ("pos" in name.replace("post", "") or "wpe" in name)
-            or "drop" in name
-            or "identity" in name
-            or len(call.outputs) != 1
-        ):
-            continue
-        y = call.outputs[0]
+        name = f"{call.path.rpartition('.')[2]} {type(call.module).__name__}".lower()
+        named = ("pos" in name.replace("post", "") or "wpe" in name) and "drop" not in name and "identity" not in name
+        y = call.outputs[0] if named and len(call.outputs) == 1 else np.zeros(0)
         if y.dtype.kind != "f" or y.ndim < 2:
             continue
         unchanged = bool(call.inputs) and call.inputs[0].shape == y.shape and np.array_equal(call.inputs[0], y)

@@ -9,7 +9,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, pairs, real, same, shortened
 from badak.inspect.audit.kind import reads
-from badak.inspect.audit.localize import Begin, Clean, begins, match
+from badak.inspect.audit.localize import Begin, Clean, begins, twins
 from badak.inspect.audit.padding import fewer_places, hidden_ends, mask_left_out, nested_padding
 from badak.inspect.audit.probes.one_more import in_total, letters
 from badak.inspect.audit.probes.order import rows_apart
@@ -55,7 +55,7 @@ def of_series(subject: Subject) -> list[Finding] | None:
     for name, hidden, where in hidden_ends(subject):
         clean = partial(real, paddings=[hidden, *fewer_places(hidden)])
         try:
-            watch = subject.forward(subject.batch.with_({name: subject.other_values(name, np.nonzero(where))}))
+            watch = subject.forward({name: subject.other_values(name, np.nonzero(where))})
             if subject.clean(watch, clean, moves=False):
                 asked = True
                 if found := shorter(subject, name, hidden):
@@ -65,7 +65,7 @@ def of_series(subject: Subject) -> list[Finding] | None:
             return None
         if not subject.batch.leaves[name].array[where].any():  # always 0, as behind the end of a shorter one
             return shorter(subject, name, hidden)
-        begin = begins(subject.reference.calls, watch.calls, clean)
+        begin = begins(subject.reference, watch, clean)
         what = tr("with other numbers where a mask hides the end of {}", name)
         return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
     return [] if asked else None
@@ -89,7 +89,7 @@ def nested(subject: Subject) -> list[Finding] | None:
         watch, clean = subject.forward(subject.batch, edit=edit), partial(apart_from, hidden)
         if subject.clean(watch, clean, moves=False):
             return []
-        begin = begins(subject.reference.calls, watch.calls, clean)
+        begin = begins(subject.reference, watch, clean)
         cause = tr("with other vectors in the places of padding of {}, real places change", name)
         return [Finding("padding", begin.path, cause, FIX, {"places of padding": int(hidden.sum())}, begin.between)]
     return None
@@ -114,7 +114,7 @@ def beside(subject: Subject, masks: dict) -> list[Finding]:
         watch = subject.forward(subject.batch, edit=edit)
         if change(subject.reference.outputs[subject.answer], watch.outputs[subject.answer]) > 0.0:  # type: ignore[index]
             cause = tr("with other vectors in the places of padding of {}, the answer changes", which)
-            begin = begins(subject.reference.calls, watch.calls, partial(equal_but, ids.shape))
+            begin = begins(subject.reference, watch, partial(equal_but, ids.shape))
             return [Finding("padding", begin.path, cause, FIX, {}, begin.between)]
     return []
 
@@ -180,12 +180,12 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
                 x = np.take(x, range(longest - less), 2)
         cut[which] = np.ascontiguousarray(x)
     try:
-        watch = subject.forward(subject.batch.with_(cut))
+        watch = subject.forward(cut)
     except NotApplicable as why:
         subject.notes.append(tr("other numbers stood in the places of padding, and it was not made less: {}", why))
         return []
-    lengths, twins = {longest: longest - less}, match(subject.reference.calls, watch.calls)
-    for call, twin in ((each, twins[each.index]) for each in subject.reference.calls if each.index in twins):
+    lengths = {longest: longest - less}
+    for call, twin in sorted(twins(subject.reference, watch), key=lambda both: both[0].index):
         for a, b in zip(call.outputs, twin.outputs):
             sizes = zip(a.shape, b.shape) if a.ndim == b.ndim else ()
             lengths |= {n: now for n, now in sizes if n > now and (n, now) != (subject.rows, len(rows))}
@@ -222,10 +222,9 @@ def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
         lambda clean, a, b: None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b),
         clean,
     )
-    found, whole = (begins(subject.reference.calls, watch.calls, judge) for judge in (apart, clean))
-    twins = match(subject.reference.calls, watch.calls)
-    reading = [(each, twins[each.index]) for each in subject.reference.calls if each.path == found.path and each.index in twins]
-    taken = any(apart(a, b) is None and not same(a, b) for each, twin in reading for a, b in zip(each.inputs, twin.inputs))
+    found, whole = (begins(subject.reference, watch, judge) for judge in (apart, clean))
+    reading = [(each.inputs, twin.inputs) for each, twin in twins(subject.reference, watch) if each.path == found.path]
+    taken = any(apart(a, b) is None and not same(a, b) for both in reading for a, b in zip(*both))
     if not found.path and not taken:  # the model's own code, where nothing reads these states
         calls = [each for each in subject.reference.calls if each.path == whole.path and each.parent is not None]
         states = [x for each in calls for x in each.outputs if x.ndim == 3 and x.shape[1] == rows and x.shape[0] <= 4]
@@ -306,7 +305,7 @@ def edits(subject: Subject, masks: dict) -> dict:
 
     def other(result, call):
         for name, padding in masks.items():
-            where = padding if subject.batch.batch_axis == 0 else padding.T
+            where = subject.batch.by_rows(padding)
             result = noised(subject, subject.batch.leaves[name].array, where, result, call)
         return result
 

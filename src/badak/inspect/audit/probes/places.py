@@ -8,7 +8,7 @@ from badak.autograd import no_grad
 from badak.core.errors import BadakError, tr
 from badak.inspect.audit.graph import Graph, Ran
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.subject import Subject, tried
 from badak.inspect.audit.watch import tensors_in
 from badak.ops import norm
 from badak.ops.along import Gather, TakeAlong
@@ -110,11 +110,7 @@ def misplaced(subject: Subject) -> Iterator[Finding]:
     turns = any(run.op in (Flip, Gather, TakeAlong) and run.output.ndim > 1 for run in graph.runs)
     if not turns or name not in subject.texts or subject.length() < LEAST:
         return
-    where = np.zeros(subject.ids(name).shape, bool)
-    where[:, 1] = True
-    try:
-        other = subject.facts(subject.batch.with_({name: subject.other_tokens(name, where)}))
-    except NotApplicable:
+    if (other := tried(lambda: subject.facts({name: subject.other_at(name, 1)}))) is None:
         return
     for run, twin in zip(graph.runs, other.runs):
         if run.op not in (Cat, Add) or twin.op is not run.op:
@@ -134,12 +130,11 @@ TURNED_BACK = tr("turn what was read from the end back before it is joined: b.fl
 
 def changed_places(x: np.ndarray | None, y: np.ndarray | None, subject: Subject) -> np.ndarray | None:
     """(R, T), where long rows of (B, T, C) differ; None of anything else."""
-    size = (subject.rows, subject.length()) if subject.batch.batch_axis == 0 else (subject.length(), subject.rows)
-    if x is None or y is None or x.shape != y.shape or x.ndim != 3 or x.shape[:2] != size:
+    if x is None or y is None or x.shape != y.shape or x.ndim != 3 or x.shape[:2] != subject.primary.shape:
         return None
     changed = np.asarray((x != y).any(axis=-1))
     padding = subject.padding.get(subject.kind.text)
-    rows = changed if subject.batch.batch_axis == 0 else changed.T
+    rows = subject.batch.by_rows(changed)
     return rows if padding is None else rows[padding.sum(axis=1) <= rows.shape[1] - LEAST]
 
 
@@ -243,10 +238,7 @@ def in_windows(subject: Subject) -> Graph:
     less = {
         name: np.delete(x, -1, subject.axis_of_rows(x)) for name, x in arrays.items() if x.shape[subject.axis_of_rows(x)] == rows
     }
-    try:
-        return subject.facts(subject.batch.with_(less))
-    except NotApplicable:
-        return graph
+    return tried(lambda: subject.facts(less)) or graph
 
 
 def followed(run: Ran, stream: Ran | None = None) -> int | None:

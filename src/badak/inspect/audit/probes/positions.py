@@ -13,7 +13,7 @@ from badak.inspect.audit.localize import dies
 from badak.inspect.audit.padding import hidden_ends, pad_ids, triangular
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.subject import NotApplicable, Subject, tried
 from badak.ops.index import Index
 from badak.tensor import Tensor
 
@@ -51,13 +51,8 @@ def ask(subject: Subject) -> list[Finding]:
 
 
 def finding(subject: Subject, name: str, lost: np.ndarray) -> Finding:
-    where = np.zeros(subject.ids(name).shape, bool)
-    where[:, lost] = True
-    try:
-        batch = subject.batch.with_({name: subject.other_tokens(name, where)})
-        path = dies(subject.reference.calls, subject.forward(batch).calls)
-    except NotApplicable:
-        path = ""
+    watch = tried(lambda: subject.forward({name: subject.other_tokens(name, (slice(None), lost))}))
+    path = "" if watch is None else dies(subject.reference, watch)
     places = ", ".join(map(str, lost[:8].tolist())) + (", ..." if len(lost) > 8 else "")
     return Finding(
         "positions",
@@ -84,19 +79,17 @@ def unread_numbers(subject: Subject) -> list[Finding]:
     return []
 
 
+CUT = tr("look for a slice or an index that takes these places out")
 PART = 0.3  # of an axis; a few places may be left over behind the last patch
 
 
 def without(subject: Subject, name: str, axis: int, idle: np.ndarray) -> Finding:
-    try:
-        index = (slice(None),) * axis + (np.flatnonzero(idle),)
-        watch = subject.forward(subject.batch.with_({name: subject.other_values(name, index)}))
-        path = dies(subject.reference.calls, watch.calls)
-    except NotApplicable:
-        path = ""
+    index = (slice(None),) * axis + (np.flatnonzero(idle),)
+    watch = tried(lambda: subject.forward({name: subject.other_values(name, index)}))
+    path = "" if watch is None else dies(subject.reference, watch)
     cause = tr("nothing depends on {} of the {} places along axis {} of {}: their gradients are zero in every row",
                int(idle.sum()), len(idle), axis, name)  # fmt: skip
-    return Finding("positions", path, cause, tr("look for a slice or an index that takes these places out"))
+    return Finding("positions", path, cause, CUT)
 
 
 def halves(subject: Subject) -> list[Finding]:
@@ -110,11 +103,10 @@ def halves(subject: Subject) -> list[Finding]:
     half = x.shape[axis] // 2
     for part, where in ((slice(half), "first"), (slice(half, None), "second")):
         index = (slice(None),) * axis + (part,)
-        watch = subject.forward(subject.batch.with_({name: subject.other_values(name, index)}))
+        watch = subject.forward({name: subject.other_values(name, index)})
         if all(np.array_equal(a, b) for a, b in zip(subject.reference.outputs, watch.outputs)):
-            path = dies(subject.reference.calls, watch.calls)
             cause = tr("with other numbers in the {} half of {}, nothing that the model gives changes", where, name)
-            return [Finding("positions", path, cause, tr("look for a slice or an index that takes these places out"))]
+            return [Finding("positions", dies(subject.reference, watch), cause, CUT)]
     return []
 
 
@@ -123,12 +115,11 @@ def first_alone(subject: Subject, name: str, x: np.ndarray) -> list[Finding]:
     kinds = np.setdiff1d(np.unique(x), pad_ids(subject.model))
     other = np.where(np.isin(x, kinds), kinds[(np.searchsorted(kinds, x) + 1) % len(kinds)], x).astype(x.dtype)
     other[:, 0] = x[:, 0]
-    watch = subject.forward(subject.batch.with_({name: other}))
+    watch = subject.forward({name: other})
     if not all(np.array_equal(a, b) for a, b in zip(subject.reference.outputs, watch.outputs)):
         return []
     cause = tr("with other ids in all rows of {} but the first, nothing that the model gives changes", name)
-    fix = tr("look for a slice or an index that takes these places out")
-    return [Finding("positions", dies(subject.reference.calls, watch.calls), cause, fix)]
+    return [Finding("positions", dies(subject.reference, watch), cause, CUT)]
 
 
 def idle_table(subject: Subject) -> tuple[str, str] | None:

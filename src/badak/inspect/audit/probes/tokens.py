@@ -27,15 +27,9 @@ def ask(subject: Subject) -> list[Finding]:
     for path, (table, rows) in tables(subject).items():
         alike = rows if f"{path}.weight" in subject.woken else equal_rows(table)
         if alike > 1:
-            found.append(
-                Finding(
-                    "tokens",
-                    path,
-                    tr("{} of {} tokens have the same vector as another one", alike, rows),
-                    tr("draw the table at random: nn.init.normal_(table.weight, std=0.02)"),
-                    {"tokens alike": alike, "tokens": rows},
-                )
-            )
+            cause = tr("{} of {} tokens have the same vector as another one", alike, rows)
+            fix = tr("draw the table at random: nn.init.normal_(table.weight, std=0.02)")
+            found.append(Finding("tokens", path, cause, fix, {"tokens alike": alike, "tokens": rows}))
     return found or unmoved(subject) or constants(subject) or asks_itself(subject) or idle_inputs(subject)
 
 
@@ -43,38 +37,25 @@ def unmoved(subject: Subject) -> list[Finding]:
     """Rows all of whose tokens became others, and whose output did not move."""
     if subject.neighbours is None or subject.broken:
         return []
-    row, watch = subject.neighbours.row, subject.neighbours.watch
+    row, _, turned, _, watch = subject.neighbours
     same = []
     for a, b in zip(subject.reference.outputs, watch.outputs):
         axis = next((i for i, n in enumerate(a.shape) if n == subject.rows), None)
         if axis is not None and a.shape == b.shape:
             x, y = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
-            same.append(
-                [
-                    i
-                    for i in range(subject.rows)
-                    if i not in (row, subject.neighbours.turned) and np.array_equal(x[i], y[i], equal_nan=True)
-                ]
-            )
-    stuck = set.intersection(*map(set, same)) if same else set()
+            same.append({i for i in {*range(subject.rows)} - {row, turned} if np.array_equal(x[i], y[i], equal_nan=True)})
+    stuck = set.intersection(*same) if same else set()
     if not stuck:
         return []
-    return [
-        Finding(
-            "tokens",
-            dies(subject.reference.calls, watch.calls),
-            tr("with all inputs replaced, {} of {} other rows give the same output as before", len(stuck), subject.rows - 1),
-            KEPT,
-            {"rows that did not change": len(stuck), "rows": subject.rows - 1},
-        )
-    ]
+    cause = tr("with all inputs replaced, {} of {} other rows give the same output as before", len(stuck), subject.rows - 1)
+    numbers = {"rows that did not change": len(stuck), "rows": subject.rows - 1}
+    return [Finding("tokens", dies(subject.reference, watch), cause, KEPT, numbers)]
 
 
 def constants(subject: Subject) -> list[Finding]:
     """Answers for each row that are made of parameters alone: the same whatever the model is given."""
     graph = subject.reference
-    for x in tensors_in(graph.result):
-        run = graph.maker(x._array)
+    for x, run in zip(tensors_in(graph.result), graph.results):
         if run is None or run.reads or not run.live or x.dim() < 2 or x.shape[0] != subject.rows or subject.rows < 2:
             continue
         maps = [each for each in run.inside() if each.op in (Linear, AddMM)]
@@ -124,8 +105,8 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                 found.append(Finding("tokens", "", tr("neither the model nor its loss reads {}", which), KEPT))
             continue  # it is for a loss elsewhere
         half = leaf.array.shape[-1] // 2 if read and leaf.integer and leaf.array.ndim == 2 and which not in subject.texts else 0
-        series = read and leaf.array.dtype.kind == "f" and leaf.array.ndim == 3
-        late = leaf.array.shape[1 - subject.batch.batch_axis] // 2 if series else 0
+        series = leaf.array.dtype.kind == "f" and leaf.array.ndim == 3
+        late = subject.length(which) // 2 if read and series else 0
         for first in (0, half) if half else (0, -late) if late else (0,):
             try:
                 other = other_input(subject, which, leaf.array, read)
@@ -134,21 +115,19 @@ def idle_inputs(subject: Subject) -> list[Finding]:
                     if first < 0:
                         early = (slice(None),) * (1 - subject.batch.batch_axis) + (slice(0, -first),)
                         other[early] = leaf.array[early]
-                    elif columns := leaf.array.shape[-1] // 2 if leaf.array.dtype.kind == "f" and leaf.array.ndim == 3 else 0:
+                    elif columns := leaf.array.shape[-1] // 2 if series else 0:
                         other[..., :columns] = leaf.array[..., :columns]
-                watch = None if other is None else subject.forward(subject.batch.with_({which: other}))
+                watch = None if other is None else subject.forward({which: other})
             except NotApplicable:
                 if not found and subject.forwards >= subject.most - subject.kept_back:  # it is open
                     raise
                 break
             if watch and all(np.array_equal(a, b, equal_nan=True) for a, b in answers(subject, watch)):
+                half_of = tr("with others in the place of the second half of {}, nothing that the model gives changes", which)
                 cause = (
-                    tr("with others in the place of the second half of {}, nothing that the model gives changes", which)
-                    if first
-                    else tr("with others in the place of all of {}, nothing that the model gives changes", which)
+                    half_of if first else tr("with others in the place of all of {}, nothing that the model gives changes", which)
                 )
-                path = dies(subject.reference.calls, watch.calls)
-                found.append(Finding("tokens", path, cause, KEPT))
+                found.append(Finding("tokens", dies(subject.reference, watch), cause, KEPT))
                 break
     return found
 
@@ -166,9 +145,8 @@ def without_gradient(subject: Subject) -> list[Finding]:
 def answers(subject: Subject, watch: Watch) -> list[tuple[np.ndarray, np.ndarray]]:
     """What the model gives, and gives now; of a decoder what comes of its own text, and not what is known of the source."""
     graph, text = subject.reference, subject.kind.text
-    made = [graph.maker(x._array) for x in tensors_in(graph.result)]
     pairs = list(zip(graph.outputs, watch.outputs))
-    own = [pair for run, pair in zip(made, pairs) if run is not None and text in run.reads] if subject.kind.source else []
+    own = [pair for run, pair in zip(graph.results, pairs) if run is not None and text in run.reads] if subject.kind.source else []
     return own or pairs
 
 
@@ -203,12 +181,12 @@ def other_input(subject: Subject, which: str, x: np.ndarray, read: bool = True) 
     if table and x.dtype.kind in "iu" and x.shape == (subject.rows,):  # what a row of a table is, or was done
         return ((x + 1) % (x.max() + 1)).astype(x.dtype)
     if holds_numbers(x, subject.axis_of_rows(x), subject.rows):
-        return subject.other_values(which, (slice(None),))
+        return subject.other_values(which)
     several = len(subject.texts) > 1 or any(
         leaf.array.dtype.kind == "f" and leaf.array.ndim > 2 for leaf in subject.batch.leaves.values()
     )
     if which in subject.texts:
-        return subject.other_tokens(which, np.ones(subject.ids(which).shape, bool)) if several else None
+        return subject.other_tokens(which) if several else None
     turns = [x.vocabulary for x in subject.reference.lookups if which in x.reads]
     size = looked_up(subject.batch, subject.reference.lookups).get(which, 0) or max(turns, default=0)
     if not read and x.dtype.kind in "iu" and x.ndim == 2 and x.shape[0] == subject.rows:

@@ -53,6 +53,8 @@ def cut_from(run: Ran) -> Ran | None:
     return at if was_cut else None
 
 
+EACH_PART = tr("use each part that chunk() or split() gives, or make the layer smaller")
+ONCE = tr("look at the indices of what is joined: two parts, each once")
 GATES = tr("look at which part is which: c = f.sigmoid() * c + i.sigmoid() * g.tanh(), h = o.sigmoid() * c.tanh()")
 
 
@@ -66,7 +68,7 @@ def side_by_side(subject: Subject) -> list[Finding]:
         twice = [x for i, x in enumerate(parts) if x.size > 8 and np.ptp(x) > 0 and any(np.array_equal(x, y) for y in parts[:i])]
         if twice:
             cause = tr("what has shape {} is put next to itself: {} comes of it", twice[0].shape, run.output.shape)
-            return [Finding("gradients", run.path, cause, tr("look at the indices of what is joined: two parts, each once"))]
+            return [Finding("gradients", run.path, cause, ONCE)]
     return []
 
 
@@ -79,7 +81,7 @@ def picked_twice(subject: Subject) -> list[Finding]:
         if one.op is two.op and one.op in (Select, Index) and one.live and one.reads and one.sources[0] is two.sources[0]:
             if one.output.shape == two.output.shape and np.ptp(one.output) > 0 and np.array_equal(one.output, two.output):
                 cause = tr("a part of shape {} is added to itself", one.output.shape)
-                return [Finding("gradients", run.path, cause, tr("look at the indices of what is joined: two parts, each once"))]
+                return [Finding("gradients", run.path, cause, ONCE)]
     return []
 
 
@@ -139,9 +141,7 @@ def unread(subject: Subject, trainable: dict) -> list[Finding]:
         slots = [(run.number, slot) in read for slot in range(len(run.outputs))] if channels else []
         if any(slots) and not all(slots) and not (origin and learns_whole(origin, trainable)):
             cause = tr("part {} of {} that channels are cut into is read by nothing", slots.index(False) + 1, len(slots))
-            return [
-                Finding("gradients", run.path, cause, tr("use each part that chunk() or split() gives, or make the layer smaller"))
-            ]
+            return [Finding("gradients", run.path, cause, EACH_PART)]
     return []
 
 
