@@ -398,6 +398,18 @@ def summands(softmax: Ran) -> list[Ran]:
     return found
 
 
+def between(softmax: Ran, product: Ran) -> list[tuple[Ran, int]] | None:
+    """What scores go through on their way to a softmax, the last first, and as which input; None where they go several ways."""
+    found, at = list[tuple[Ran, int]](), softmax.sources[0]
+    while at is not None and at is not product:
+        sides = [i for i, source in enumerate(at.sources) if source is not None and product in source.inside()]
+        if len(sides) != 1:
+            return None
+        found.append((at, sides[0]))
+        at = at.sources[sides[0]]
+    return None if at is None else found
+
+
 def product_after(run: Ran, consumers: dict[int, list[Ran]], depth: int = 5) -> Ran | None:
     """The product that adds values up under these weights: the next one, or behind a mask, a factor or a dropout."""
     for reader in readers(run, consumers):

@@ -67,9 +67,8 @@ def says_how_long(x: np.ndarray, shape: tuple) -> bool:
     return x.shape == shape[:1] and x.dtype.kind in "iu" and x.min() > 0 and x.max() == shape[1]
 
 
-def padding_of(leaf: Leaf, mask: Leaf, batch_axis: int) -> np.ndarray | None:
-    """(B, T), True where `mask` hides places of the text `leaf` from everybody at one of its ends; None if it does not."""
-    ids = leaf.array if batch_axis == 0 else leaf.array.T
+def padding_of(ids: np.ndarray, mask: Leaf) -> np.ndarray | None:
+    """(B, T), True where `mask` hides places of a text (B, T) from everybody at one of its ends; None if it does not."""
     m: Any = mask.array
     if m.shape[-1] != ids.shape[1] or m.shape[0] != ids.shape[0] or triangular(m) and m.ndim == 2:
         return None
@@ -88,10 +87,9 @@ def at_one_end(hidden: np.ndarray) -> bool:
     return bool(hidden.any() and (at_end or at_start))
 
 
-def padding_at_work(leaf: Leaf, keeps: list[np.ndarray], batch_axis: int) -> np.ndarray | None:
-    """(B, T), True at places of the text `leaf` that an attention hides from every query, or that a mask
-    shuts out: its ends, and all of one id."""
-    ids = leaf.array if batch_axis == 0 else leaf.array.T
+def padding_at_work(ids: np.ndarray, keeps: list[np.ndarray]) -> np.ndarray | None:
+    """(B, T), True at places of a text that an attention hides from every query, or that a mask shuts out: its ends, and all of
+    one id."""
     for keep in keeps:
         if keep.ndim < 3 or keep.shape[0] != ids.shape[0] or keep.shape[-1] != ids.shape[1]:
             continue
@@ -120,17 +118,15 @@ def shut_out(graph: Graph, shape: tuple) -> Iterator[np.ndarray]:
 
 def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None, graph: Graph) -> tuple[dict[str, np.ndarray], str]:
     """{text: (B, T), True where padding}, and how it was found; an empty dict where nothing says what padding is."""
-    lengths = {batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts}
-    masks = mask_leaves(batch, texts, lengths)
+    masks = mask_leaves(batch, texts, set(map(batch.length, texts)))
     known = [pad] if pad is not None else pad_ids(model) or behind_lengths(batch, texts)
     found, how = {}, ""
     for name in texts:
-        leaf = batch.leaves[name]
-        ids = batch.by_rows(leaf.array)
-        by_mask = [p for mask in masks if (p := padding_of(leaf, mask, batch.batch_axis)) is not None]
+        ids = batch.ids(name)
+        by_mask = [p for mask in masks if (p := padding_of(ids, mask)) is not None]
         if by_mask:
             found[name], how = by_mask[0], "masks of the batch"
-        elif not known and (at_work := padding_at_work(leaf, kept_by(graph, ids.shape), batch.batch_axis)) is not None:
+        elif not known and (at_work := padding_at_work(ids, kept_by(graph, ids.shape))) is not None:
             found[name], how = at_work, how or "places that attentions hide"
         elif known:
             mine = _for(model, name, known, ids)

@@ -23,6 +23,8 @@ from badak.nn import Module
 from badak.nn.cache import KeyValueCache
 from badak.tensor import Tensor
 
+MORE = tr("the batch is more than one text of two tokens")
+NONE = tr("the model takes no nn.KeyValueCache and no past_key_values")
 FIX = tr("count positions from the length of the cache, and hide with its end in view: query i sees keys 0 .. length + i")
 
 
@@ -38,7 +40,7 @@ def ask(subject: Subject) -> list[Finding]:
             found = found or (written(subject) if keeps.writes else [])
         return found
     if not own and not takes and not keeps:
-        raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
+        raise NotApplicable(NONE, moot=True)
     if subject.broken or subject.answer is None:
         raise NotApplicable(NO_NUMBERS if subject.broken else tr("the model gives no answer next to its loss"))
     if subject.leaks_future or subject.shown.remembers is None and not subject.causal:
@@ -51,7 +53,7 @@ def ask(subject: Subject) -> list[Finding]:
     elif takes and (alone := without_labels(subject)):
         whole_batch, masks = alone
     elif not subject.texts or len(subject.batch.leaves) > 1 and not read_whole(subject) or subject.length() < 2:
-        raise NotApplicable(tr("the batch is more than one text of two tokens"))
+        raise NotApplicable(MORE)
     subject.afford(2)
     leaf = whole_batch.leaves[name].array
     ids = subject.batch.by_rows(leaf)
@@ -140,7 +142,7 @@ class KeepsItself:
         """All tokens but the last, then the last one, of a model whose modules are others after the first part."""
         name, model = subject.kind.text, subject.model
         if subject.texts != [name] or subject.batch.batch_axis or subject.length() < 3 or len(subject.batch.leaves) > 1:
-            raise NotApplicable(tr("the batch is more than one text of two tokens"), moot=True)
+            raise NotApplicable(MORE, moot=True)
         subject.afford(2)
         ids, length = subject.ids(name), subject.length()
         bound = inspect.signature(model.forward).bind(*subject.batch.args, **subject.batch.kwargs).arguments
@@ -150,7 +152,7 @@ class KeepsItself:
                 batch = Batch.of(model, ((), {**kwargs, name: Tensor._of(part.copy())}))
                 last = subject.forward(batch)
                 if first == 0 and held_by(model) == subject.held:
-                    raise NotApplicable(tr("the model takes no nn.KeyValueCache and no past_key_values"), moot=True)
+                    raise NotApplicable(NONE, moot=True)
         return ends_alike(subject, subject.reference, last, length, np.ones(len(ids), bool))
 
 
@@ -158,6 +160,7 @@ SWITCH = re.compile(r"cache|incremental")
 BEGIN = re.compile(r"^(start(_pos(ition)?)?|(pos(ition)?_)?offset|past_len(gth)?|cur(r(ent)?)?_pos|input_pos|pos)$")
 
 
+WHOLE = tr("generate() of the model gives it the whole text each time")
 NEW = 3  # tokens that a model writes
 
 
@@ -212,7 +215,7 @@ def written(subject: Subject) -> list[Finding]:
         raise NotApplicable(tr("generate() of the model asks for more than a text and a number"), moot=True)
     one = subject.texts == [name] if source is None else subject.texts == [source, name] and read_whole(subject)
     if not one or subject.batch.batch_axis or subject.length() < NEW + 2:
-        raise NotApplicable(tr("the batch is more than one text of two tokens"), moot=True)
+        raise NotApplicable(MORE, moot=True)
     known = list(inspect.signature(write).parameters)[1:]
     number = next((n for n in known if NUMBER.search(n)), next(iter(known), None) if len(needed) > 1 or source is None else None)
     subject.afford(2)
@@ -223,14 +226,14 @@ def written(subject: Subject) -> list[Finding]:
         reader = next((look.path for look in subject.reference.lookups if look.reads == {name}), "")
         answers = sink.path if (sink := subject.sink()) is not None else ""
         if not reader or not answers:
-            raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
+            raise NotApplicable(WHOLE, moot=True)
     watch = Writing(model, reader, None if source is None else text)
     with as_it_was(model), no_grad(), watch:
         try:
             write(Tensor._of(text.copy()), **({number: count} if number else {}))
         except Reread:
             subject.forwards += 1
-            raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True) from None
+            raise NotApplicable(WHOLE, moot=True) from None
         except Written:
             pass
         except Exception as error:
@@ -238,13 +241,13 @@ def written(subject: Subject) -> list[Finding]:
     steps = [call for call in watch.steps if call.outputs]
     subject.forwards += 1  # the first of them is as long as a text
     if len(steps) < 2 or any(step.inputs[0].shape != (subject.rows, 1) for step in steps[1:]):
-        raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
+        raise NotApplicable(WHOLE, moot=True)
     last = Watch(model)
     last.calls = [call for call in watch.calls if call.index >= steps[-1].index]
     said = [call for call in last.calls if call.path == answers and call.outputs]
     ids = np.concatenate([step.inputs[0] for step in steps], axis=1)
     if not said or ids.ndim != 2:
-        raise NotApplicable(tr("generate() of the model gives it the whole text each time"), moot=True)
+        raise NotApplicable(WHOLE, moot=True)
     last.outputs = said[-1].outputs
     if source is not None:  # its parts were called one by one
         whole_call = Call(-1, "", model, None, [], last.outputs, [call for call in last.calls if call.parent is None])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import HIDDEN, Ran, scores_of
+from badak.inspect.audit.graph import HIDDEN, Ran, between, scores_of
 from badak.inspect.audit.subject import Subject
 from badak.ops.arithmetic import Add, Sub
 from badak.ops.attention import Attention
@@ -38,21 +38,12 @@ def plain(source: Ran | None, parameter: str | None) -> bool:
     return parameter is None and (source is None or not (source.live or source.reads))
 
 
-def added_to(run: Ran, product: Ran) -> np.ndarray | None:
+def added_to(softmax: Ran, product: Ran) -> np.ndarray | None:
     """What is added to scores on their way to a softmax that is neither learned nor made of a text; None where there is nothing."""
     total: np.ndarray | None = None
-    at = run.sources[0]
-    while at is not None and at is not product:
-        sides = [i for i, source in enumerate(at.sources) if source is not None and product in source.inside()]
-        if len(sides) != 1:
-            return None
-        other = 1 - sides[0]
-        if (
-            at.op in (Add, Sub)
-            and other < len(at.inputs)
-            and at.inputs[other] is not None
-            and plain(at.sources[other], at.parameters[other])
-        ):
-            total = (0.0 if total is None else total) + (-1.0 if at.op is Sub else 1.0) * np.asarray(at.inputs[other])
-        at = at.sources[sides[0]]
+    for run, side in between(softmax, product) or ():
+        other = 1 - side
+        added = run.inputs[other] if run.op in (Add, Sub) and other < len(run.inputs) else None
+        if added is not None and plain(run.sources[other], run.parameters[other]):
+            total = (0.0 if total is None else total) + (-1.0 if run.op is Sub else 1.0) * np.asarray(added)
     return total

@@ -1,5 +1,6 @@
 """Padding leak: what stands in the places of padding, and how many of them there are, changes nothing elsewhere."""
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import permutations
 
@@ -14,7 +15,7 @@ from badak.inspect.audit.padding import fewer_places, hidden_ends, mask_left_out
 from badak.inspect.audit.probes.one_more import in_total, letters
 from badak.inspect.audit.probes.order import rows_apart
 from badak.inspect.audit.report import Finding
-from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.subject import NotApplicable, Subject, tried
 from badak.inspect.audit.watch import Call, Watch
 from badak.nn.embedding import Embedding
 from badak.tensor import Tensor
@@ -67,25 +68,22 @@ def of_series(subject: Subject) -> list[Finding] | None:
             return shorter(subject, name, hidden)
         begin = begins(subject.reference, watch, clean)
         what = tr("with other numbers where a mask hides the end of {}", name)
-        return [finding(subject, begin, what, subject.reference.outputs, watch.outputs, {name: hidden})]
+        return [finding(subject, begin, what, zip(subject.reference.outputs, watch.outputs), {name: hidden})]
     return [] if asked else None
 
 
 def nested(subject: Subject) -> list[Finding] | None:
     """Random vectors in the places of padding of ids with three axes; None where there is none."""
-    modules = dict(subject.model.named_modules())
     for name, hidden in nested_padding(subject).items():
         ids = subject.batch.leaves[name].array
-        pads, asked = (
-            np.unique(ids[hidden]),
-            [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads],
-        )
+        pads = np.unique(ids[hidden])
+        asked = [x for x in subject.reference.lookups if x.indices.size == ids.size and name in x.reads]
 
         def other(result, call, pads=pads):
             x = call.inputs[0] if call.inputs else np.zeros(0)
             return noised(subject, x, np.isin(x, pads), result, call)  # also in a part of them
 
-        edit = {x.path: other for x in asked if isinstance(modules[x.path], Embedding)}
+        edit = {x.path: other for x in asked if isinstance(subject.model.get_submodule(x.path), Embedding)}
         watch, clean = subject.forward(subject.batch, edit=edit), partial(apart_from, hidden)
         if subject.clean(watch, clean, moves=False):
             return []
@@ -100,8 +98,8 @@ def beside(subject: Subject, masks: dict) -> list[Finding]:
     answer = subject.reference.outputs[subject.answer] if subject.answer is not None else None
     if answer is None or answer.ndim > 2:
         return []
-    tables = {look.path for look in subject.reference.lookups if subject.text_of(look.indices)}
-    pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+    tables = tables_of(subject, subject.texts)
+    pads = pads_of(subject, masks)
     for which in subject.batch.leaves:
         ids = subject.batch.leaves[which].array
         asked = [x for x in subject.reference.lookups if x.path in tables and x.indices.shape == ids.shape]
@@ -130,9 +128,9 @@ def other_values(subject: Subject, masks: dict) -> list[Finding]:
     own = {n: mask for n, mask in masks.items() if text not in masks or n == text or subject.length(n) != subject.length(text)}
     if subject.clean(watch, partial(judge, paddings=all_masks(subject, own)), moves=False):
         return []
-    begin = behind_states(subject, watch, clean)
-    both = subject.reference.outputs, watch.outputs
-    return [finding(subject, begin, tr("with other vectors in the places of padding"), *both, masks)]
+    both = zip(subject.reference.outputs, watch.outputs)
+    what = tr("with other vectors in the places of padding")
+    return [finding(subject, behind_states(subject, watch, clean), what, both, masks)]
 
 
 def other_amount(subject: Subject, masks: dict) -> list[Finding] | None:
@@ -146,21 +144,8 @@ def other_amount(subject: Subject, masks: dict) -> list[Finding] | None:
     except NotApplicable as why:
         subject.notes.append(tr("other vectors stood in the places of padding, and it was not made less: {}", why))
         return None
-    first = subject.batch.batch_axis == 0
-    clean = as_shorter(subject, rows, lengths, left, first)
-    try:
-        if subject.clean(watch, clean, moves=False):
-            return []
-    except NotApplicable:
-        return None
-    begin = behind_states(subject, watch, clean)
-    old, new = [], []
-    for a, b in zip(subject.reference.outputs, watch.outputs):
-        if (part := shortened(a, b.shape, rows, subject.rows, lengths, first)) is not None:
-            old.append(part)
-            new.append(b)
     less = max(before - now for before, now in lengths.items())
-    return [finding(subject, begin, tr("with {} places of padding less", less), old, new, dict(zip(masks, left)))]
+    return as_shorter(subject, watch, rows, lengths, left, less, dict(zip(masks, left)))
 
 
 def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
@@ -191,37 +176,33 @@ def shorter(subject: Subject, name: str, hidden: np.ndarray) -> list[Finding]:
             lengths |= {n: now for n, now in sizes if n > now and (n, now) != (subject.rows, len(rows))}
     ends = (longest - tails)[rows, None]  # where what is heard ends, also among fewer places
     left = [np.arange(now) >= np.ceil(ends * n / longest) for n, now in lengths.items()]
-    clean = as_shorter(subject, rows, lengths, left, axis == 0)
-    try:
-        if subject.clean(watch, clean, moves=False):
-            return []
-    except NotApplicable:
-        return []
-    what = tr("with {} places of padding less", less)
-    olds = [
-        (shortened(a, b.shape, rows, subject.rows, lengths, axis == 0), b) for a, b in zip(subject.reference.outputs, watch.outputs)
-    ]
-    both = [a for a, _ in olds if a is not None], [b for a, b in olds if a is not None]
-    return [finding(subject, behind_states(subject, watch, clean), what, *both, {name: hidden})]
+    return as_shorter(subject, watch, rows, lengths, left, less, {name: hidden}) or []
 
 
-def as_shorter(subject: Subject, rows: np.ndarray, lengths: dict[int, int], left: list[np.ndarray], first: bool) -> Clean:
-    """What compares an output with that of some of the rows with fewer places, where none of padding is left."""
+def as_shorter(
+    subject: Subject, watch: Watch, rows: np.ndarray, lengths: dict[int, int], left: list[np.ndarray], less: int, masks: dict
+) -> list[Finding] | None:
+    """What is found where some of the rows with fewer places, of padding, give something else; None where that cannot be told."""
+    cut = partial(shortened, taken=rows, rows=subject.rows, lengths=lengths, first=subject.batch.batch_axis == 0)
 
     def clean(a: np.ndarray, b: np.ndarray) -> bool | None:
-        old = shortened(a, b.shape, rows, subject.rows, lengths, first)
+        old = cut(a, b.shape)
         return None if old is None else real(old, b, left, tolerance=1e-3)
 
-    return clean
+    if (word := tried(lambda: subject.clean(watch, clean, moves=False))) is not False:
+        return [] if word else None
+    both = ((cut(a, b.shape), b) for a, b in zip(subject.reference.outputs, watch.outputs))
+    known = [(a, b) for a, b in both if a is not None]
+    return [finding(subject, behind_states(subject, watch, clean), tr("with {} places of padding less", less), known, masks)]
 
 
 def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
     """Where it begins, the last states of recurrent layers apart, which hold padding where nobody reads them; or there."""
     rows = subject.rows
-    apart = partial(
-        lambda clean, a, b: None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b),
-        clean,
-    )
+
+    def apart(a: np.ndarray, b: np.ndarray) -> bool | None:
+        return None if a.ndim == 3 and a.shape[1] == rows and a.shape[0] <= 4 < rows * a.shape[2] else clean(a, b)
+
     found, whole = (begins(subject.reference, watch, judge) for judge in (apart, clean))
     reading = [(each.inputs, twin.inputs) for each, twin in twins(subject.reference, watch) if each.path == found.path]
     taken = any(apart(a, b) is None and not same(a, b) for both in reading for a, b in zip(*both))
@@ -234,11 +215,20 @@ def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
     return found if found.path and not taken else whole
 
 
+def pads_of(subject: Subject, masks: dict) -> set[int]:
+    """The ids that stand in the places of padding."""
+    return {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+
+
+def tables_of(subject: Subject, texts: Iterable[str]) -> set[str]:
+    """The paths of the tables that are asked for some texts."""
+    return {look.path for look in subject.reference.lookups if subject.text_of(look.indices) in texts}
+
+
 def pinned(subject: Subject, masks: dict) -> bool:
     """Whether every table that is asked for padding gives zeros for it, and never learns others: padding_idx."""
-    modules = dict(subject.model.named_modules())
-    tables = [modules[look.path] for look in subject.reference.lookups if subject.text_of(look.indices) in masks]
-    pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
+    tables = map(subject.model.get_submodule, tables_of(subject, masks))
+    pads = pads_of(subject, masks)
     return all(pads == {getattr(table, "padding_idx", None)} and not table.weight._array[list(pads)].any() for table in tables)
 
 
@@ -309,9 +299,7 @@ def edits(subject: Subject, masks: dict) -> dict:
             result = noised(subject, subject.batch.leaves[name].array, where, result, call)
         return result
 
-    modules = dict(subject.model.named_modules())
-    paths = {x.path for x in subject.reference.lookups if subject.text_of(x.indices) in masks}
-    return {path: other for path in paths if isinstance(modules[path], Embedding)}
+    return {path: other for path in tables_of(subject, masks) if isinstance(subject.model.get_submodule(path), Embedding)}
 
 
 def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, int], list[np.ndarray]] | None:
@@ -348,9 +336,7 @@ def fewer(subject: Subject, masks: dict) -> tuple[Batch, np.ndarray, dict[int, i
 
 def padding_beside(subject: Subject, masks: dict) -> dict[str, np.ndarray]:
     """The padding of other texts that the same tables are asked for, as of an answer that was refused."""
-    known = {look.path for look in subject.reference.lookups if subject.text_of(look.indices) in masks}
-    pads = {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
-    found = {}
+    known, pads, found = tables_of(subject, masks), pads_of(subject, masks), {}
     for name, leaf in subject.batch.leaves.items():
         if name in masks or not leaf.integer or leaf.array.ndim != 2 or len(pads) != 1:
             continue
@@ -363,26 +349,17 @@ def _tail(row: np.ndarray) -> int:
     return len(row) - 1 - int(np.flatnonzero(~row)[-1]) if (~row).any() else 0
 
 
-def finding(subject: Subject, begin, what: str, old: list, new: list, masks: dict) -> Finding:
+def finding(subject: Subject, begin: Begin, what: str, both: Iterable, masks: dict) -> Finding:
     """The largest change in the outputs, at real places where they have such."""
     padding = masks.get(subject.kind.text)
     largest = 0.0
-    for a, b in zip(old, new):
+    for a, b in both:
         if a.ndim and a.dtype.kind == "f":
             if padding is not None and a.shape[:2] == padding.shape:
                 a, b = a[~padding], b[~padding]
             largest = max(largest, change(a, b))
     places = sum(int(mask.sum()) for mask in masks.values())
-    cause = (
-        tr("{}, the output at real places changes by up to {:.2g} of its size", what, largest)
-        if largest
-        else tr("{}, real places change within the model", what)
-    )
-    return Finding(
-        "padding",
-        begin.path,
-        cause,
-        FIX,
-        {"places of padding": places, "largest change": largest, "padding": subject.padding_how},
-        begin.between,
-    )
+    cause = tr("{}, the output at real places changes by up to {:.2g} of its size", what, largest)
+    cause = cause if largest else tr("{}, real places change within the model", what)
+    numbers = {"places of padding": places, "largest change": largest, "padding": subject.padding_how}
+    return Finding("padding", begin.path, cause, FIX, numbers, begin.between)

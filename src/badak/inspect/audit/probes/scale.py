@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import PRODUCTS, Graph, Ran, scores_of, summands
+from badak.inspect.audit.graph import PRODUCTS, Graph, Ran, between, scores_of, summands
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.activation import Tanh
@@ -84,7 +84,7 @@ def scaled(graph: Graph) -> Iterator[Scaled]:
                 free, others = learned(run.sources[4], run.parameters[4]), sizes(run.output.shape, width, sides[1])
                 yield Scaled(run.path, factors, width, free, unit(run.inputs[0]), meant(graph, run.path), others)
         elif run.op is Softmax and run.output.ndim > 2 and (product := scores_of(run)) is not None:
-            behind, free = between(run, product)
+            behind, free = factors_between(run, product)
             sides = None if len(summands(run)) > 1 else before(product.sources[0], product.sources[1], owner(graph, run.path))
             if behind is not None and sides is not None:
                 width, alike = contracted(product), any(map(unit, product.inputs[:2]))
@@ -129,24 +129,15 @@ def learned(source: Ran | None, parameter: str | None) -> bool:
     return parameter is not None or source is not None and source.live
 
 
-def between(softmax: Ran, product: Ran) -> tuple[list[float] | None, bool]:
+def factors_between(softmax: Ran, product: Ran) -> tuple[list[float] | None, bool]:
     """The numbers that scores are multiplied by on their way to a softmax, None where one is not known; and whether something that
     is learned is added."""
-    factors, free, at = [], False, softmax.sources[0]
-    while at is not None and at is not product:
-        sides = [
-            i for i, source in enumerate(at.sources) if source is not None and (source is product or product in source.inside())
-        ]
-        if len(sides) != 1:
-            return None, free
-        factor = times(at, sides[0])
-        if factor is None:
-            return None, free
-        others = [i for i in range(len(at.inputs)) if i != sides[0]]
-        free = free or at.op in (Add, Sub) and any(learned(at.sources[i], at.parameters[i]) for i in others)
-        factors += [] if factor == 1 else [factor]
-        at = at.sources[sides[0]]
-    return (None if at is None else factors), free
+    way = between(softmax, product)
+    factors = [times(run, side) for run, side in way or ()]
+    sums = [(run, side) for run, side in way or () if run.op in (Add, Sub)]
+    free = any(learned(run.sources[i], run.parameters[i]) for run, side in sums for i in range(len(run.inputs)) if i != side)
+    known = [factor for factor in factors if factor is not None]
+    return (None if way is None or len(known) < len(factors) else [factor for factor in known if factor != 1]), free
 
 
 def times(run: Ran, side: int) -> float | None:
