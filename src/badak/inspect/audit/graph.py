@@ -276,6 +276,13 @@ def through(run: Ran | None) -> Ran | None:
     return run
 
 
+def origins(run: Ran | None) -> Iterator[Ran]:
+    """An operation, and those that what it moves was moved by before, back to the one that computed it."""
+    while run is not None:
+        yield run
+        run = run.sources[0] if run.moves and run.sources else None
+
+
 def readers(run: Ran, consumers: dict[int, list[Ran]]) -> Iterator[Ran]:
     """The operations that compute with what a run made, moved or not."""
     for each in consumers.get(run.number, []):

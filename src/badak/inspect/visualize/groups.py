@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.inspect.visualize.trace import Ran, through
+from badak.inspect.visualize.trace import Ran, origins, through
 
 
 def rotations(runs: list[Ran]) -> dict[int, str]:
@@ -49,8 +49,5 @@ def gates(runs: list[Ran]) -> dict[int, str]:
 
 def moves(run: Ran | None) -> list[str]:
     """What moved a value, without changing it, on its way from where it was computed: the last first."""
-    names = []
-    while run is not None and run.moves and run.sources and run.sources[0] is not None:
-        names.append(run.op.name.replace("_", " "))
-        run = run.sources[0]
-    return list(dict.fromkeys(names))
+    names = [each.op.name.replace("_", " ") for each in origins(run)]
+    return list(dict.fromkeys(names[:-1]))

@@ -9,6 +9,7 @@ import numpy as np
 
 from badak.inspect.audit.graph import Graph
 from badak.inspect.audit.graph import Ran as Ran
+from badak.inspect.audit.graph import origins as origins
 from badak.inspect.audit.graph import readers as readers
 from badak.inspect.audit.graph import through as through
 from badak.inspect.audit.preserve_state import Kept

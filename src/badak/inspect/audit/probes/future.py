@@ -9,7 +9,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.answer import counted, given_losses
 from badak.inspect.audit.compare import before, real, same
-from badak.inspect.audit.graph import Ran, mixers
+from badak.inspect.audit.graph import Ran, mixers, origins
 from badak.inspect.audit.kind import SHIFTED, UNKNOWN, part_of
 from badak.inspect.audit.localize import Begin, Clean, begins, but_totals, judged
 from badak.inspect.audit.padding import pad_ids
@@ -315,11 +315,10 @@ def asked_in(subject: Subject, loss: Ran, shape: tuple) -> tuple[np.ndarray, np.
 
 def whole_of(loss: Ran, shape: tuple, axis: int) -> np.ndarray | None:
     """The answers for a whole text that a loss was given, or parts of it."""
-    whole, order = loss.sources[0], shape if axis == 0 else shape[::-1]
+    order = shape if axis == 0 else shape[::-1]
     words = loss.inputs[0].shape[1:2] if loss.inputs[0] is not None else ()
-    while whole is not None and (whole.output.shape[:2] != order or whole.output.shape[-1:] != words):
-        whole = whole.sources[0] if whole.moves and whole.sources else None
-    return None if whole is None else whole.output
+    made = (run.output for run in origins(loss.sources[0]))
+    return next((y for y in made if y.shape[:2] == order and y.shape[-1:] == words), None)
 
 
 def compared(

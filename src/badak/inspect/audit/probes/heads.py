@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import Mixer, Ran, additive, mixers, readers
-from badak.inspect.audit.probes.places import exchanged, in_windows, misplaced, patches, torn
+from badak.inspect.audit.graph import Mixer, Ran, additive, mixers, origins, readers, through
+from badak.inspect.audit.probes.places import exchanged, in_windows, misplaced, patches, torn, viewed
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.ops.conv import Conv
@@ -59,16 +59,10 @@ def groups_of(mixer: Mixer) -> dict[int, int] | None:
         return None
     heads = [(i, j) for i in range(q.shape[1]) for j in range(q.shape[2])]
     parts: np.ndarray | None = None
-    run: Ran | None = mixer.q
-    while run is not None:  # as they were before they were moved, (B, T, H, D) or (B, T, H D)
-        x = run.output
-        if (
-            x.size == q.size
-            and x.shape[:2] == (len(q), q.shape[3])
-            and x.shape[2:] in ((len(heads) * q.shape[-1],), (len(heads), q.shape[-1]))
-        ):
+    rest = (len(heads) * q.shape[-1],), (len(heads), q.shape[-1])
+    for x in (run.output for run in origins(mixer.q)):  # as they were before they were moved, (B, T, H, D) or (B, T, H D)
+        if x.size == q.size and x.shape[:2] == (len(q), q.shape[3]) and x.shape[2:] in rest:
             parts = x.reshape(*x.shape[:2], len(heads), q.shape[-1])
-        run = run.sources[0] if run.moves and run.sources else None
     if parts is None:
         return None
     found = {}
@@ -87,26 +81,21 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
         if v is None or v.ndim not in (4, 5):
             continue
         v = v.reshape(-1, *v.shape[-3:])  # of cells, in rows and columns
-        laid = taken_apart(made, v)
-        if laid is None and v.shape[1] != v.shape[2] and (wide := taken_apart(made, v.swapaxes(1, 2))) is not None:
-            if wide.shape[2] == v.shape[2] * v.shape[3] and np.array_equal(v, wide.reshape(v.shape)):
-                shape = f"({', '.join(map(str, wide.shape))})"
-                cause = tr("what has shape {} is asked as {}: the heads of one place attend to each other", shape, v.shape)
-                return Finding("heads", mixer.path, cause, SPLIT)
+        across, laid = v.swapaxes(1, 2) if v.shape[1] != v.shape[2] else None, taken_apart(made, v)
         if laid is not None and np.array_equal(v, laid.reshape(v.shape)) and not np.array_equal(v, split(laid, v)):
-            shape = f"({', '.join(map(str, laid.shape))})"
-            return Finding("heads", mixer.path, tr("what has shape {} is viewed as {}: places become heads", shape, v.shape), SPLIT)
-        if laid is None and (wide := all_three(made, v)) is not None:
+            return viewed(mixer.path, laid, v, HEADS, SPLIT)
+        if laid is not None:
+            continue
+        if across is not None and (wide := taken_apart(made, across)) is not None:
+            if wide.shape[2] == v.shape[2] * v.shape[3] and np.array_equal(v, wide.reshape(v.shape)):
+                return asked_as(mixer.path, wide, v)
+        if (wide := all_three(made, v)) is not None:
             rest = {*range(v.shape[2])} - {t for t in range(v.shape[2]) if np.isin(v[0, :, t], wide[0, t]).all()}
             if rest and np.isin(v[0], wide[0]).all():
-                shape = f"({', '.join(map(str, wide.shape))})"
-                cause = tr("what has shape {} is viewed as {}: places become heads", shape, v.shape)
-                return Finding("heads", mixer.path, cause, SPLIT)
-        if laid is None and v.shape[1] != v.shape[2] and (wide := all_three(made, v.swapaxes(1, 2))) is not None:
+                return viewed(mixer.path, wide, v, HEADS, SPLIT)
+        if across is not None and (wide := all_three(made, across)) is not None:
             if all(np.isin(v[0, t], wide[0, t]).all() for t in range(v.shape[1])):
-                shape = f"({', '.join(map(str, wide.shape))})"
-                cause = tr("what has shape {} is asked as {}: the heads of one place attend to each other", shape, v.shape)
-                return Finding("heads", mixer.path, cause, SPLIT)
+                return asked_as(mixer.path, wide, v)
     x = mixer.mixed
     if x.ndim == 3:
         return merged_in_rows(mixer, consumers)
@@ -117,19 +106,22 @@ def turned(mixer: Mixer, consumers: dict) -> Finding | None:
         if z.size == x.size and z.shape[-1] == x.shape[1] * x.shape[3] and z.shape[:2] == wide.shape[:2]:
             if np.array_equal(z, wide.reshape(z.shape)) or not np.array_equal(z, x.reshape(z.shape)):
                 return None
-            return Finding(
-                "heads", mixer.path, tr("what has shape {} is viewed as {}: heads become places", x.shape, z.shape), MERGED
-            )
+            return viewed(mixer.path, x, z, JOINED, MERGED)
     return None
+
+
+def asked_as(path: str, x: np.ndarray, v: np.ndarray) -> Finding:
+    cause = tr("what has shape {} is asked as {}: the heads of one place attend to each other", x.shape, v.shape)
+    return Finding("heads", path, cause, SPLIT)
 
 
 def in_rows(made: Ran, v: np.ndarray, path: str) -> Finding | None:
     """Heads as rows (B H, T, D), taken out of (B, T, H D) by a view alone."""
-    for x in (run.output for run in [made, *moved_from(made)]):
+    for x in (run.output for run in origins(made)):
         if x.size == v.size and x.ndim == 3 and x.shape[1] == v.shape[1] > 1 and x.shape[2] > v.shape[2] and len(x) < len(v):
             wide = x.reshape(*x.shape[:2], -1, v.shape[2]).swapaxes(1, 2).reshape(v.shape)
             if np.array_equal(v, x.reshape(v.shape)) and not np.array_equal(v, wide):
-                return Finding("heads", path, tr("what has shape {} is viewed as {}: places become heads", x.shape, v.shape), SPLIT)
+                return viewed(path, x, v, HEADS, SPLIT)
     return None
 
 
@@ -140,17 +132,8 @@ def merged_in_rows(mixer: Mixer, consumers: dict) -> Finding | None:
         if z.size == x.size and z.ndim == 3 and z.shape[1] == x.shape[1] > 1 and len(z) < len(x) and z.shape[2] > x.shape[2]:
             wide = x.reshape(len(z), -1, *x.shape[1:]).swapaxes(1, 2).reshape(z.shape)
             if np.array_equal(z, x.reshape(z.shape)) and not np.array_equal(z, wide):
-                cause = tr("what has shape {} is viewed as {}: heads become places", x.shape, z.shape)
-                return Finding("heads", mixer.path, cause, MERGED)
+                return viewed(mixer.path, x, z, JOINED, MERGED)
     return None
-
-
-def moved_from(run: Ran) -> Iterator[Ran]:
-    """What an operation only moved, back to what computed it."""
-    source = run.sources[0] if run.moves and run.sources else None
-    if source is not None:
-        yield source
-        yield from moved_from(source)
 
 
 def taken_apart(made: Ran, v: np.ndarray) -> np.ndarray | None:
@@ -170,10 +153,8 @@ def laid_for(x: np.ndarray, v: np.ndarray) -> bool:
 
 def all_three(made: Ran, v: np.ndarray) -> np.ndarray | None:
     """What queries, keys and values are laid out of at once, (B, T, 3 H D)."""
-    run: Ran | None = made
-    while run is not None and run.moves:
-        run = run.sources[0] if run.sources else None
-    x = None if run is None else run.output
+    run = through(made)
+    x = None if run is None or run.moves else run.output
     fits = x is not None and x.ndim == 3 and x.shape[:2] == (len(v), v.shape[2]) and x.size % v.size == 0 and x.size > v.size
     return x if fits else None
 
@@ -189,7 +170,7 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
     for run in subject.reference.runs:
         x, y = run.inputs[0] if run.inputs else None, run.output
         if run.moves and x is not None and (what := other_axis(x, y)) and any(each.op is Conv for each in readers(run, consumers)):
-            yield Finding("heads", run.path, tr("what has shape {} is viewed as {}: {}", x.shape, y.shape, what), PLACES)
+            yield viewed(run.path, x, y, what, PLACES)
         if (
             not run.moves
             or x is None
@@ -207,9 +188,7 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
         while made is not None and made.op not in CHANNELS_FIRST and made.output.shape[:2] == x.shape[:2] and made.sources:
             made = made.sources[0]
         if given or made is not None and made.op in CHANNELS_FIRST:
-            yield Finding(
-                "heads", run.path, tr("what has shape {} is viewed as {}: channels become places", x.shape, y.shape), CHANNELS
-            )
+            yield viewed(run.path, x, y, tr("channels become places"), CHANNELS)
 
 
 CHANNELS_FIRST = (Conv, Unfold)
@@ -235,6 +214,7 @@ def laid_out(run: Ran, consumers: dict) -> Iterator[Ran]:
             yield from laid_out(each, consumers)
 
 
+HEADS, JOINED = tr("places become heads"), tr("heads become places")
 GROUPS = tr("q.view(B, T, G, H // G, D): the heads of a group stand side by side")
 SPLIT = tr("x.view(B, T, H, D).transpose(1, 2), not x.view(B, H, T, D)")
 PLACES = tr("x.transpose(1, 2).reshape(B, C, H, W); for films x.permute(0, 2, 1, 3, 4) before they are made flat")

@@ -1,12 +1,13 @@
 """Places that come back in another order: what a block adds to its stream is of other places than those that were read."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 import numpy as np
 
 from badak.autograd import no_grad
 from badak.core.errors import BadakError, tr
-from badak.inspect.audit.graph import Graph, Ran
+from badak.inspect.audit.graph import Graph, Ran, origins
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject, tried
 from badak.inspect.audit.watch import tensors_in
@@ -58,15 +59,13 @@ def patches(graph: Graph) -> Iterator[Finding]:
     """A picture put together of patches (B, N, P P C) whose places do not stand where they were."""
     pictures = {call.inputs[0].shape for call in graph.calls[:1] if call.inputs and call.inputs[0].ndim == 4}
     for x in tensors_in(graph.result):
-        run, way = graph.maker(x._array), []
-        if run is None or not any(x.ndim == 4 and x.shape[::2] == y[::2] and x.shape[3] == y[3] for y in pictures):
+        way = [*origins(graph.maker(x._array))]
+        if not way or not any(x.ndim == 4 and x.shape[::2] == y[::2] and x.shape[3] == y[3] for y in pictures):
             continue
-        while run is not None and run.moves and run.sources:
-            way.append((run, 0))
-            run = run.sources[0]
-        if run is None or run.op not in MAPS or run.output.ndim != 3 or not way:
+        run = way.pop()
+        if run.op not in MAPS or run.output.ndim != 3 or not way:
             continue
-        at = replayed(way[::-1], run.output.shape, last=False)
+        at = replayed([(each, 0) for each in way[::-1]], run.output.shape, last=False)
         B, N, width = run.output.shape
         high = int(np.sqrt(width // x.shape[1]))
         if at is None or high < 2 or high * high * x.shape[1] != width or N * high * high != x.shape[2] * x.shape[3]:
@@ -75,7 +74,12 @@ def patches(graph: Graph) -> Iterator[Finding]:
         if not (at == grid).all():
             cause = tr("what has shape {} is put together to {}: patches come apart, or stand in another order", run.output.shape,
                        tuple(x.shape))  # fmt: skip
-            yield Finding("heads", way[-1][0].path, cause, FIX)
+            yield Finding("heads", way[-1].path, cause, FIX)
+
+
+def viewed(path: str, x: np.ndarray, y: np.ndarray, what: str, fix: str) -> Finding:
+    """A view that takes one thing for another."""
+    return Finding("heads", path, tr("what has shape {} is viewed as {}: {}", x.shape, y.shape, what), fix)
 
 
 def torn(graph: Graph) -> Iterator[Finding]:
@@ -94,13 +98,11 @@ def torn(graph: Graph) -> Iterator[Finding]:
             x = way[0][0].inputs[0]
             assert x is not None
             if y.ndim == 3 and x.shape in pictures and cut_wrongly(way, x.shape, y.shape):
-                cause = tr("what has shape {} is viewed as {}: its vectors are of no patches", x.shape, y.shape)
-                yield Finding("heads", way[-1][0].path, cause, PATCHES)
+                yield viewed(way[-1][0].path, x, y, tr("its vectors are of no patches"), PATCHES)
                 continue
             given = (each.inputs[0] for each, _ in way if not cut_beside(way))
             if (x := next((z for z in given if z is not None and turned_by_view(z, y, reader)), None)) is not None:
-                cause = tr("what has shape {} is viewed as {}: one axis is taken for the other", x.shape, y.shape)
-                yield Finding("heads", way[-1][0].path, cause, TURNED)
+                yield viewed(way[-1][0].path, x, y, tr("one axis is taken for the other"), TURNED)
 
 
 def misplaced(subject: Subject) -> Iterator[Finding]:
@@ -144,12 +146,8 @@ TURNED = tr("x.transpose(1, 2), not x.reshape(B, C, T)")
 
 def moved_by(run: Ran) -> list[tuple[Ran, int]]:
     """The operations that moved all numbers of something to where they are, in order."""
-    way: list[tuple[Ran, int]] = []
-    at: Ran | None = run
-    while at is not None and at.moves and at.inputs and at.inputs[0] is not None and at.inputs[0].size == at.output.size:
-        way.append((at, 0))
-        at = at.sources[0]
-    return way[::-1]
+    whole = lambda at: at.moves and at.inputs and at.inputs[0] is not None and at.inputs[0].size == at.output.size
+    return [(at, 0) for at in takewhile(whole, origins(run))][::-1]
 
 
 def cut_wrongly(way: list[tuple[Ran, int]], picture: tuple[int, ...], shape: tuple[int, ...]) -> bool:
