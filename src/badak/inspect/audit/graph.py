@@ -12,6 +12,7 @@ import numpy as np
 from badak.inspect.audit.einsums import asks_along, scored, summed
 from badak.inspect.audit.watch import Watch, tensors_in
 from badak.nn import Module
+from badak.ops.arithmetic import Add
 from badak.ops.attention import Attention
 from badak.ops.cast import Cast
 from badak.ops.einsum import Contract
@@ -274,6 +275,13 @@ def through(run: Ran | None) -> Ran | None:
     while run is not None and run.moves and run.sources and run.sources[0] is not None:
         run = run.sources[0]
     return run
+
+
+def summands_of(run: Ran) -> list[Ran]:
+    """What a sum of two of one shape adds up, the older one first; nothing for anything else."""
+    made = sorted((source for source in run.sources if source is not None), key=lambda each: each.number)
+    fits = run.op is Add and len(made) == 2 and all(each.output.shape == run.output.shape for each in made)
+    return made if fits else []
 
 
 def origins(run: Ran | None) -> Iterator[Ran]:

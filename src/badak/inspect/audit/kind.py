@@ -105,6 +105,11 @@ class Shown(NamedTuple):
     remembers: bool | None = False  # whether keys and values, or states, come back; None where what layers read does
 
 
+def lookups_of(batch: Batch, name: str, shown: Shown) -> list[Lookup]:
+    """What tables were asked for of a text."""
+    return [x for x in shown.lookups if part_of(x.indices, batch.leaves[name].array, batch.batch_axis) is not None]
+
+
 def kind_of(model: Module, batch: Batch, shown: Shown, said: str | None) -> Kind:
     """The kind, as far as one forward shows it."""
     texts = texts_of(batch, shown.lookups)
@@ -139,7 +144,7 @@ _NOTHING = tr("nothing hides what follows, and nothing shows whether it may be s
 def _answers(batch: Batch, name: str, shown: Shown) -> bool:
     """Whether some answer is one for each place of a text, or for each token that there is; one number alone for each place, which
     says where something begins, is none."""
-    length = batch.leaves[name].array.shape[1 - batch.batch_axis]
+    length = batch.length(name)
     places = {length + k for k in range(-SHIFTED, SHIFTED + 1)}
     sizes = places | {x.vocabulary for x in shown.lookups}
     several = batch.leaves[name].array.shape[batch.batch_axis]
@@ -165,7 +170,7 @@ def _written(batch: Batch, texts: list[str], shown: Shown) -> list[str] | None:
     if len(texts) != 2 or shown.sides:
         return None
     words = max((x.vocabulary for x in shown.lookups), default=0)
-    lengths = [batch.leaves[name].array.shape[1 - batch.batch_axis] for name in texts]
+    lengths = list(map(batch.length, texts))
     answers = [y for y in shown.answers if y.ndim == 3 and y.shape[-1] == words]
     fits = [any(n in y.shape[:2] for y in answers) for n in lengths]
     return [texts[fits.index(False)], texts[fits.index(True)]] if sorted(fits) == [False, True] else None
@@ -207,13 +212,12 @@ def _without_text(batch: Batch, shown: Shown, said: str | None) -> Kind:
     own = [seen for seen in shown.attentions if length and seen.keep.shape[-2:] == (length, length)]
     hides = [seen for seen in own if _hides(seen.keep)]
     if said or hides:
-        return Kind(
-            said or "causal", tr("said") if said else tr("{} of {} self-attentions hide what follows", len(hides), len(own)), name
-        )
+        why = tr("said") if said else tr("{} of {} self-attentions hide what follows", len(hides), len(own))
+        return Kind(said or "causal", why, name)
     if length > 2 and length in shown.triangles:
         return Kind("causal", _TRIANGLE, name)
     for other, leaf in batch.leaves.items():  # the last places of all ask: what is known ahead, behind what was
-        t = leaf.array.shape[1 - batch.batch_axis] if leaf.array.ndim == 3 and leaf.array.dtype.kind == "f" else 0
+        t = batch.length(other) if leaf.array.ndim == 3 and leaf.array.dtype.kind == "f" else 0
         ask = [seen.keep[..., -t:] for seen in shown.attentions if t > 2 and seen.keep.shape[-2] == t < seen.keep.shape[-1]]
         if any(map(_hides, ask)):
             return Kind("causal", tr("an attention of {} hides what follows", other), other)
@@ -279,16 +283,15 @@ def filled(ids: np.ndarray) -> np.ndarray:
 def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
     """What shows that the model is causal; "" where nothing does."""
     leaf = batch.leaves[texts[0]]
-    length = leaf.array.shape[1 - batch.batch_axis]
-    lengths = {length} | {x.indices.shape[-1 - batch.batch_axis] for x in shown.lookups if x.indices.ndim == 2
-                          and part_of(x.indices, leaf.array, batch.batch_axis) is not None}  # fmt: skip
+    length, mine = batch.length(texts[0]), lookups_of(batch, texts[0], shown)
+    lengths = {length} | {x.indices.shape[-1 - batch.batch_axis] for x in mine if x.indices.ndim == 2}
     if length < 2:
         return ""
-    own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] and seen.keep.shape[-1] in lengths]
-    if not own:  # several of each position in turn: states and actions
-        own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] in (2 * length, 3 * length)]
+    squares = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2]]
+    own = [seen for seen in squares if seen.keep.shape[-1] in lengths]
+    own = own or [seen for seen in squares if seen.keep.shape[-1] in (2 * length, 3 * length)]  # states and actions, in turn
     if not own:  # something stands before the text: a prefix that all may see
-        own = [seen for seen in shown.attentions if seen.keep.shape[-1] == seen.keep.shape[-2] > length]
+        own = [seen for seen in squares if seen.keep.shape[-1] > length]
         lengths |= {seen.keep.shape[-1] for seen in own}
         own = [seen._replace(keep=seen.keep[..., -length:, -length:]) for seen in own]
     if not own:  # the last places alone ask
@@ -307,8 +310,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
             return tr("{} is a triangle", mask.name)
     if lengths & set(shown.triangles):
         return _TRIANGLE
-    mine = [x.vocabulary for x in shown.lookups if part_of(x.indices, leaf.array, batch.batch_axis) is not None]
-    words = max(mine, default=0)
+    words = max((x.vocabulary for x in mine), default=0)
     each = [y for y in shown.answers if y.ndim > 2 or y.shape[:-1] == (leaf.array.size,)]
     if lengths & set(shown.unused) and any(y.shape[-1] == words for y in each):
         return _UNUSED
@@ -327,16 +329,12 @@ def _bidirectional(batch: Batch, texts: list[str], shown: Shown) -> str:
     leaf = batch.leaves[texts[0]]
     if any(labels.size == leaf.array.size and labels.dtype.kind in "iu" for labels in shown.labels):
         return tr("its loss compares an answer with a label of the same place")
-    sizes = [x.vocabulary for x in shown.lookups if part_of(x.indices, leaf.array, batch.batch_axis) is not None]
-    words = max(sizes, default=0)
+    words = max((x.vocabulary for x in lookups_of(batch, texts[0], shown)), default=0)
     square = any(seen.keep.shape[-1] == seen.keep.shape[-2] for seen in shown.attentions)
     if not square and shown.answers and all(y.shape == (leaf.array.shape[batch.batch_axis], words) for y in shown.answers):
         return tr("it gives one answer for each text, and no attention mixes its places")
     if any(y.ndim and words and y.shape[-1] == words for y in shown.answers):
-        length, width = (
-            leaf.array.shape[1 - batch.batch_axis],
-            {x.table.shape[1] for x in shown.lookups if x.vocabulary == words},
-        )
+        length, width = batch.length(texts[0]), {x.table.shape[1] for x in shown.lookups if x.vocabulary == words}
         parts = [x for x in shown.lookups if 1 < x.vocabulary <= 4 and x.table.shape[1] in width and length in x.indices.shape]
         return tr("it reads which part of the text a token is of") if parts else ""
     return tr("it answers no tokens, and nothing hides what follows") if shown.answers else ""

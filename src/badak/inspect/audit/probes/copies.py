@@ -14,6 +14,7 @@ from badak.inspect.audit.watch import tensors_in
 from badak.nn.embedding import Embedding
 from badak.tensor import Tensor
 
+DRAW = tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")
 COPIED = 0.95  # correlation
 LEAST = 16  # numbers that a matrix has to have
 SEEN = 1e-4  # a gradient; less may be what rounding leaves of none, as at what is added to all keys alike
@@ -48,7 +49,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
                 cause = tr(
                     "all {} rows of {} are equal, and what asks gives the same for each: they stay alike", p.shape[-2], which
                 )
-                found.append(Finding("copies", path, cause, tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")))
+                found.append(Finding("copies", path, cause, DRAW))
     subject.kept_back = 0
     for which in subject.rows_of_zeros:
         if which.rpartition(".")[0] in looked_up:
@@ -58,8 +59,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
         with no_grad():
             p.copy_(awake[..., :1, :].expand_as(awake))
         try:
-            watch = subject.forward(subject.batch, facts=True, grad=True)
-            assert isinstance(watch, Graph)
+            watch = subject.facts(subject.batch, grad=True)
             path = next((m.path for m in mixers(watch) if rows_alike(m.queries)), None) or slopes_alike(subject, watch, which)
         except NotApplicable:
             if not found:
@@ -72,7 +72,7 @@ def queries_alike(subject: Subject) -> list[Finding]:
             cause = tr(
                 "all {} rows of {} are zeros, and what asks with them gives the same for each: they stay alike", p.shape[-2], which
             )
-            found.append(Finding("copies", path, cause, tr("draw them at random: nn.Parameter(torch.randn(n, d) * 0.02)")))
+            found.append(Finding("copies", path, cause, DRAW))
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.autograd import no_grad
 from badak.core.errors import BadakError, tr
-from badak.inspect.audit.graph import Graph, Ran, origins
+from badak.inspect.audit.graph import Graph, Ran, origins, summands_of
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject, tried
 from badak.inspect.audit.watch import tensors_in
@@ -32,15 +32,10 @@ def exchanged(graph: Graph) -> Iterator[Finding]:
     """Sums of a stream and of what maps made of it, window by window or picture by picture, laid out in another order."""
     known: set[str] = set()
     for run in graph.runs:
-        made = [source for source in run.sources if source is not None]
-        if (
-            run.op is not Add
-            or run.output.ndim < 3
-            or len(made) != 2
-            or any(each.output.shape != run.output.shape for each in made)
-        ):
+        made = summands_of(run)
+        if not made or run.output.ndim < 3:
             continue
-        stream, branch = sorted(made, key=lambda each: each.number)
+        stream, branch = made
         if run.path in known or not branch.reads or (pair := maps_between(stream, branch)) is None:
             continue
         there, back = (replayed(*way) for way in pair)

@@ -7,14 +7,14 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.audit.answer import given_losses
-from badak.inspect.audit.graph import Graph
+from badak.inspect.audit.graph import Graph, asked_for
 from badak.inspect.audit.kind import SHIFTED
 from badak.inspect.audit.localize import dies
 from badak.inspect.audit.padding import hidden_ends, pad_ids, triangular
 from badak.inspect.audit.probes.gradients import Failed, backward
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject, tried
-from badak.ops.index import Index
+from badak.nn import Module
 from badak.tensor import Tensor
 
 
@@ -134,12 +134,10 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
                 "its {} rows are asked for row {} alone, of each two places", look.vocabulary, look.indices.flat[0]
             )
     for run in graph.runs:
-        key = run.attributes.get("key") if run.op is Index and run.parameters[0] else None
-        key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-        square = isinstance(key, np.ndarray) and key.ndim > 1 and key.shape[-1] == key.shape[-2] > 2
-        rows = run.inputs[0].shape[0] if square else 0  # type: ignore[union-attr]
-        if square and not run.reads and np.ptp(key) == 0 and rows > 2:  # type: ignore[arg-type]
-            return run.path, tr("its {} rows are asked for row {} alone, of each two places", rows, key.flat[0])  # type: ignore[union-attr]
+        key, x = asked_for(run.op, run.attributes) if any(run.parameters[:1]) else None, run.inputs[0] if run.inputs else None
+        square = key is not None and key.ndim > 1 and key.shape[-1] == key.shape[-2] > 2
+        if key is not None and x is not None and square and not run.reads and np.ptp(key) == 0 and len(x) > 2:
+            return run.path, tr("its {} rows are asked for row {} alone, of each two places", len(x), key.flat[0])
     for name, p in model.named_parameters():
         grad = None if p.grad is None or p.dim() < 2 else p.grad.to_dense()._array.reshape(-1, p.shape[-1])
         if grad is None or len(grad) < 3 or not NAMED.search(name.rpartition(".")[2]):
@@ -152,9 +150,8 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
         return unread
     for path, module in model.named_modules():
         still = {n: p for n, p in module._parameters.items() if p is not None and not p.requires_grad}
-        fixed = {**still, **module._buffers, **{n: x for n, x in vars(module).items() if isinstance(x, Tensor)}}
-        for name, table in fixed.items():
-            if table is None or not NAMED.search(name) or not table.is_floating_point() or table.dim() < 2:
+        for name, table in {**still, **held(module)}.items():
+            if not NAMED.search(name) or not table.is_floating_point() or table.dim() < 2:
                 continue
             rows = table._array.reshape(-1, table.shape[-1])
             what = f"{path}.{name}".lstrip(".")
@@ -165,6 +162,11 @@ def idle_table(subject: Subject) -> tuple[str, str] | None:
                 return path, tr("{} has {} rows for positions, and {} of them are read", what, len(rows), read)
             return path, tr("{} is there for positions, and its {} rows are alike", what, len(rows))
     return None
+
+
+def held(module: Module) -> dict[str, Tensor]:
+    """The buffers of a module, and its attributes that are tensors."""
+    return {n: x for n, x in {**module._buffers, **vars(module)}.items() if isinstance(x, Tensor)}
 
 
 def mask_unread(subject: Subject) -> tuple[str, str] | None:
@@ -192,9 +194,8 @@ def distances_unread(subject: Subject) -> str:
     """The module that keeps numbers named for distances or angles, such as slopes, that nothing reads; "" where there is none."""
     graph, called = subject.reference, {call.path for call in subject.reference.calls}
     for path, module in subject.model.named_modules():
-        held = {**module._buffers, **{n: x for n, x in vars(module).items() if isinstance(x, Tensor)}}
-        for name, x in held.items() if path in called else ():
-            if x is not None and x.is_floating_point() and DISTANCES.search(name) and not most_read(graph, x._array, ""):
+        for name, x in held(module).items() if path in called else ():
+            if x.is_floating_point() and DISTANCES.search(name) and not most_read(graph, x._array, ""):
                 return path
     return ""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from badak import nn
 from badak.core.errors import tr
-from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, additive, mixers, readers
+from badak.inspect.audit.graph import PRODUCTS, Graph, Mixer, Ran, additive, mixers, readers, summands_of
 from badak.inspect.audit.probes.sums import alone
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
@@ -18,7 +18,7 @@ from badak.inspect.audit.watch import Call
 from badak.nn.norm import LayerNorm, RMSNorm
 from badak.ops import norm
 from badak.ops.activation import GELU, ReLU, SiLU
-from badak.ops.arithmetic import Add, Mul
+from badak.ops.arithmetic import Mul
 from badak.ops.conv import Conv
 from badak.ops.embedding import Embedding
 from badak.ops.index import Index
@@ -193,13 +193,8 @@ def drops_sum(part: Part, parts: list[Part], sink: Ran) -> bool:
     if last is None or not common(last.path, part.path) or part.what == "attention" and block(last.path) != block(part.path):
         return False
     own = numbers(last.cores)
-    sums = []
-    for run in before:
-        made = [source for source in run.sources if source is not None]
-        if run.op is Add and len(made) == 2 and all(source.output.shape == run.output.shape for source in made):
-            behind = [bool(own & numbers(source.inside())) for source in made]
-            if behind[0] != behind[1]:
-                sums.append(run)
+    behind = ((run, [bool(own & numbers(source.inside())) for source in summands_of(run)]) for run in before)
+    sums = [run for run, words in behind if len({*words}) == 2]
     return bool(sums) and sums[-1].number not in reached_without(part, sink)
 
 
@@ -231,12 +226,10 @@ def weighted(part: Part, sink: Ran) -> set[int]:
 def residual_sum(graph: Graph) -> bool:
     """Whether a stream is added to what maps made of it, anywhere."""
     for run in graph.runs:
-        made = sorted((source for source in run.sources if source is not None), key=lambda each: each.number)
-        if run.op is not Add or len(made) != 2 or any(source.output.shape != run.output.shape for source in made):
-            continue
-        behind = [each for each in made[1].inside() if made[0].number in numbers(each.inside())]
-        if any(each.op in MAPS and each is not made[0] for each in behind):
-            return True
+        for stream, branch in [made] if (made := summands_of(run)) else []:
+            behind = (each for each in branch.inside() if stream.number in numbers(each.inside()))
+            if any(each.op in MAPS and each is not stream for each in behind):
+                return True
     return False
 
 
@@ -250,9 +243,7 @@ def modules(graph: Graph) -> list[Part]:
     blocks = {call.index: call for call in graph.calls if block(call.path) == call.path != ""}
     paths = {call.path for call in blocks.values()}
     alike: Counter[tuple] = Counter((stack(call.path), type(call.module)) for call in blocks.values())
-    within = [
-        call for call in graph.calls if block(call.path) not in {"", call.path, *paths}
-    ]  # of lists of parts: no module calls them
+    within = [call for call in graph.calls if block(call.path) not in {"", call.path, *paths}]  # of lists: no module calls them
     alike.update((stack(call.path), call.path.removeprefix(block(call.path)), type(call.module)) for call in within)
     found = list(whole_blocks(graph, blocks.values(), alike))
     for call in graph.calls:
@@ -261,15 +252,8 @@ def modules(graph: Graph) -> list[Part]:
             few = alike[stack(call.path), call.path.removeprefix(block(call.path)), type(call.module)] < 2
         else:
             few = parent is None or parent.index not in blocks or alike[stack(parent.path), type(parent.module)] < 2
-        if few:
-            continue
-        if not call.outputs or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 2:
-            continue
-        cores, given = maps_of(graph, call)
-        if len(cores) > 1 and given:
-            holder = parent.module if parent is not None and parent.index in blocks else call.module
-            normed = any(map(is_norm, holder.children()))
-            found.append(Part("module", cores, given, call.path, normed))
+        holder = parent.module if parent is not None and parent.index in blocks else call.module
+        found += [] if few else of_maps(graph, call, 2, any(map(is_norm, holder.children())))
     return found
 
 
@@ -278,12 +262,15 @@ def is_norm(module: nn.Module) -> bool:
     return isinstance(module, LayerNorm | RMSNorm) or bool(re.search("(?<!batch)norm$", type(module).__name__.lower()))
 
 
-def maps_of(graph: Graph, call: Call) -> tuple[list[Ran], list[Ran]]:
-    """The maps with weights that a call runs, and what it is given."""
+def of_maps(graph: Graph, call: Call, axes: int, normed: bool) -> list[Part]:
+    """A call that runs several maps with weights, and gives what has the shape of what it takes, of so many axes at least."""
+    if not call.outputs or not call.inputs or call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < axes:
+        return []
     runs = [run for run in graph.runs if call.index in run.calls]
     cores = [run for run in runs if run.op in (*MAPS, Conv) and any(run.parameters)]
     sources = (source for run in runs for source in run.sources)
-    return cores, [each for each in sources if each is not None and each.reads and call.index not in each.calls]
+    given = [each for each in sources if each is not None and each.reads and call.index not in each.calls]
+    return [Part("module", cores, given, call.path, normed)] if len(cores) > 1 and given else []
 
 
 def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterator[Part]:
@@ -292,13 +279,8 @@ def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterat
         module = call.module
         own = [each for each in module.children() if isinstance(each, nn.Linear | nn.Conv1d)]
         normed = any(map(is_norm, module.children())) or "residual" in type(module).__name__.lower()
-        if alike[stack(call.path), type(module)] < 2 or len(own) < 2 or not normed or not call.inputs or not call.outputs:
-            continue
-        if call.inputs[0].shape != call.outputs[0].shape or call.outputs[0].ndim < 3:
-            continue
-        cores, given = maps_of(graph, call)
-        if len(cores) > 1 and given:
-            yield Part("module", cores, given, call.path, True)
+        if alike[stack(call.path), type(module)] > 1 and len(own) > 1 and normed:
+            yield from of_maps(graph, call, 3, True)
 
 
 def attentions(subject: Subject, graph: Graph) -> list[Part]:
