@@ -95,7 +95,7 @@ def korean() -> str:
     with patch.dict(os.environ, BADAK_LANG="ko"):
         sections = []
         for one in error_codes.of_page(filled()):
-            parts = [f"## {one.code}. {i18n.say(error_codes.SITUATIONS[one.code])}"]
+            parts = [f"## {one.code}. {i18n.say(one.name)}"]
             for kind, text in one.parts:
                 shown = error_codes.shown(kind, text)
                 is_code = not re.search("[가-힣]", text)

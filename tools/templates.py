@@ -32,7 +32,7 @@ CALLS: dict[str, tuple] = {
 }
 HELP = ("help", "unit", "epilog", "short_help", "section")  # what any call names so
 # Constants that are shown later, and whether their single words count.
-TABLES = {"HEADS": True, "SITUATIONS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True, "MEANINGS": True, "title": True}
+TABLES = {"HEADS": True, "COMMANDS": False, "SECTIONS": True, "TITLES": True, "MEANINGS": True, "title": True}
 TABLES |= {"KIND_WORDS": True, "FIGURES": False}
 FACTS = {"training": ("evaluate", "describe"), "cli": ("about_machine",), "kernels": ("info", "describe")}  # keys of dicts
 
@@ -99,7 +99,7 @@ def found_in(name: str, tree: ast.Module, errors: set[str]) -> Iterator[tuple[as
     for node in nodes:
         yield from ((None, (" ".join(part.split()),)) for part in documented(name, node).split("\n\n"))
     if name == "inspect/introspection/error_codes.py":  # what `badak explain` shows: the words of docs/reference/errors.md
-        for paragraph in (text for one in situations() for kind, text in one.parts if not kind):
+        for paragraph in (text for one in situations() for kind, text in [("", one.name), *one.parts] if not kind):
             for each in paragraph.split("\n\n"):
                 yield None, (re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(each.split())),)
 

@@ -7,43 +7,6 @@ from pathlib import Path
 from badak.core.errors import ArgumentError, name_of
 from badak.core.i18n import language, say, tr
 
-SITUATIONS = {  # code: title, as on the page; a code is given once and for ever. From 201 on: badak.doctor's diagnoses
-    1: "A float mask of zeros and ones",
-    2: "A mask of the wrong polarity",
-    3: "Padding given as attn_mask",
-    4: "Padding of a batch that is as large as it is long",
-    5: "A mask that does not broadcast to the scores",
-    6: "A query with nothing to attend to",
-    7: "A batch that is all padding",
-    8: "batch_first forgotten",
-    9: "A memory of another batch",
-    10: "Heads that do not divide",
-    11: "A label out of range",
-    12: "A token id out of range",
-    13: "A sequence that is too long",
-    14: "Logits of every position",
-    15: "Nothing to learn from",
-    16: "Probabilities in place of logits",
-    17: "Layers in a list",
-    18: "An optimizer without parameters",
-    19: "A layer that no optimizer knows",
-    20: "A value overwritten that a gradient needs",
-    21: "Gradients that are not cleared",
-    22: "An encoder that is cut off",
-    23: "A loss without a graph",
-    24: "backward twice",
-    25: "step without backward",
-    26: "A checkpoint of another vocabulary",
-    27: "A checkpoint with prefixed keys",
-    28: "Odd d_model",
-    29: "Dropout while answering",
-    30: "Padding in generation",
-    31: "A process that has died",
-    32: "The first call of the Numba kernels",
-    33: "Sigmoid before BCEWithLogits",
-    34: "A state that is carried from step to step",
-    35: "A loss that is NaN",
-}
 _HERE = Path(__file__).parent
 _PAGES = {  # the tree's, the wheel's
     "en": (_HERE.parents[3] / "docs" / "reference" / "errors.md", _HERE / "errors.md"),
@@ -53,14 +16,16 @@ _PAGES = {  # the tree's, the wheel's
 
 @dataclass(frozen=True)
 class Situation:
-    """A section of the page: its number, and its text and programs in order, as (kind, text) with kind "", "python" or "text"."""
+    """A section of the page: its number, which is given once and for ever, its title, and its text and programs in order, as
+    (kind, text) with kind "", "python" or "text"."""
 
     code: int
+    name: str
     parts: tuple[tuple[str, str], ...]
 
     @property
     def title(self) -> str:
-        return f"{name_of(self.code)}  {say(SITUATIONS[self.code])}"
+        return f"{name_of(self.code)}  {self.name}"
 
     def __str__(self) -> str:
         return "\n\n".join([self.title, *(shown(kind, text) for kind, text in self.parts)])
@@ -76,10 +41,11 @@ def of_page(page: str) -> list[Situation]:
     found = []
     for section in re.split(r"^## ", page.partition("\n<!--")[0], flags=re.MULTILINE)[1:]:
         heading, _, body = section.partition("\n")
+        code, _, name = heading.partition(". ")
         parts = []
         for place, text in enumerate(re.split(r"^```(python|text)?\n", body, flags=re.MULTILINE)[::2]):
             parts.append(("code" if place % 2 else "", text.strip("\n")))
-        found.append(Situation(int(heading.partition(".")[0]), tuple(part for part in parts if part[1].strip())))
+        found.append(Situation(int(code), name, tuple(part for part in parts if part[1].strip())))
     return found
 
 
@@ -93,7 +59,7 @@ def explain(name: str) -> str:
     if asked.isdigit():
         chosen = [one for one in known if one.code == int(asked)]
     else:
-        chosen = [one for one in known if asked in f"{SITUATIONS[one.code]} {say(SITUATIONS[one.code])}".lower()]
+        chosen = [one for one, english in zip(known, situations()) if asked in f"{english.name} {one.name}".lower()]
         chosen = chosen or [one for one in known if any(asked in text.lower() for _, text in one.parts)]
     if not asked or not chosen:
         raise ArgumentError(

@@ -1,6 +1,6 @@
 """Padding leak: what stands in the places of padding, and how many of them there are, changes nothing elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from itertools import permutations
 
@@ -220,7 +220,7 @@ def pads_of(subject: Subject, masks: dict) -> set[int]:
     return {int(i) for name, mask in masks.items() for i in np.unique(subject.ids(name)[mask])}
 
 
-def tables_of(subject: Subject, texts: Iterable[str]) -> set[str]:
+def tables_of(subject: Subject, texts: Collection[str]) -> set[str]:
     """The paths of the tables that are asked for some texts."""
     return {look.path for look in subject.reference.lookups if subject.text_of(look.indices) in texts}
 
