@@ -33,23 +33,17 @@ def ask(subject: Subject) -> list[Finding]:
             continue
         looked = True
         if core.path not in found and (axes := wrong(*weights)):
-            found[core.path] = Finding(
-                "axis",
-                core.path,
-                tr("weights {} sum to 1 along axis {}, and their product with the values sums over axis {}", weights[0].shape,
-                   axes[0], axes[1]),
-                FIX,
-                {"softmax over axis": axes[0], "summed over axis": axes[1]},
-            )  # fmt: skip
+            shape, (one, over) = weights[0].shape, axes
+            cause = tr("weights {} sum to 1 along axis {}, and their product with the values sums over axis {}", shape, one, over)
+            numbers = {"softmax over axis": one, "summed over axis": over}
+            found[core.path] = Finding("axis", core.path, cause, FIX, numbers)
     for core, shape in unweighted(subject):
         looked = True
         cause = tr("scores {} multiply the values as they are: no softmax makes them weights that sum to 1", shape)
         found.setdefault(core.path, Finding("axis", core.path, cause, FIX))
     if subject.asked.across:
-        cause = tr(
-            "its loss takes a softmax, {}, that does not sum to 1 over the classes that labels choose from",
-            subject.asked.across[0],
-        )
+        shape = subject.asked.across[0]
+        cause = tr("its loss takes a softmax, {}, that does not sum to 1 over the classes that labels choose from", shape)
         found[""] = Finding("axis", "", cause, CLASSES)
     if not looked and not found:
         raise NotApplicable(tr("no attention was seen whose weights are made by a softmax of its own"), moot=True)

@@ -64,14 +64,10 @@ def leak(subject: Subject, watch: Watch, clean: Clean, row: int) -> Finding:
     gaps = [_gap(a, b, row, subject.rows) for a, b in zip(subject.reference.outputs, watch.outputs)]
     largest = max(gaps, default=0.0)
     how = tr("of the output changes by up to {:.2g} of its size", largest) if largest else tr("changes within the model")
-    return Finding(
-        "batch",
-        begin.path,
-        tr("with other texts in the other rows, row {} {}", row, how),
-        tr("look for a mean, a norm, a softmax or a reshape over the axis of the batch"),
-        {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest},
-        begin.between,
-    )
+    cause = tr("with other texts in the other rows, row {} {}", row, how)
+    fix = tr("look for a mean, a norm, a softmax or a reshape over the axis of the batch")
+    numbers = {"row kept": row, "rows changed": subject.rows - 1, "largest change": largest}
+    return Finding("batch", begin.path, cause, fix, numbers, begin.between)
 
 
 def shapes(graph: Graph) -> list[tuple]:

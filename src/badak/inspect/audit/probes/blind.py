@@ -19,15 +19,10 @@ def ask(subject: Subject) -> list[Finding]:
             places[seen.path] = blind
     for path, blind in places.items():
         queries = sorted(set(np.nonzero(blind)[-1].tolist()))
-        found.append(
-            Finding(
-                "blind",
-                path,
-                tr("{} of {} queries see no key, the first at position {}", int(blind.sum()), blind.size, queries[0]),
-                tr("let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)"),
-                {"blind queries": int(blind.sum()), "of": blind.size, "first position": queries[0]},
-            )
-        )
+        cause = tr("{} of {} queries see no key, the first at position {}", int(blind.sum()), blind.size, queries[0])
+        fix = tr("let every query see itself at least: a mask with True on the diagonal, not tril(..., -1)")
+        numbers = {"blind queries": int(blind.sum()), "of": blind.size, "first position": queries[0]}
+        found.append(Finding("blind", path, cause, fix, numbers))
     return found
 
 

@@ -26,12 +26,6 @@ def ask(subject: Subject) -> list[Finding]:
     gaps = [change(a, b) for a, b in zip(subject.reference.outputs, outputs)]
     if not any(gaps):
         return []
-    return [
-        Finding(
-            "compiled",
-            "",
-            tr("replayed, the model gives other numbers than run: they differ by up to {:.2g} of their size", max(gaps)),
-            tr("BADAK_COMPILE_CHECK=1 names the call; let forward depend on its arguments, parameters and buffers only"),
-            {"largest change": max(gaps)},
-        )
-    ]
+    cause = tr("replayed, the model gives other numbers than run: they differ by up to {:.2g} of their size", max(gaps))
+    fix = tr("BADAK_COMPILE_CHECK=1 names the call; let forward depend on its arguments, parameters and buffers only")
+    return [Finding("compiled", "", cause, fix, {"largest change": max(gaps)})]

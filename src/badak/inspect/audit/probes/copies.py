@@ -134,10 +134,6 @@ def parted(name: str, other: str) -> tuple[str, str, str]:
 def finding(one: str, two: str, alike: list) -> Finding:
     least = min(value for _, value in alike)
     how = tr("the same numbers") if least > 1 - 1e-12 else tr("nearly the same numbers (correlation {:.3f})", least)
-    return Finding(
-        "copies",
-        two,
-        tr("{} and {} hold {} in {} matri{}", one, two, how, len(alike), "ces" if len(alike) > 1 else "x"),
-        tr("draw each layer's weights for itself, after copy.deepcopy too: nn.init.xavier_uniform_(p) for its matrices"),
-        {"matrices": len(alike), "correlation": least, "copy of": one},
-    )
+    cause = tr("{} and {} hold {} in {} matri{}", one, two, how, len(alike), "ces" if len(alike) > 1 else "x")
+    fix = tr("draw each layer's weights for itself, after copy.deepcopy too: nn.init.xavier_uniform_(p) for its matrices")
+    return Finding("copies", two, cause, fix, {"matrices": len(alike), "correlation": least, "copy of": one})

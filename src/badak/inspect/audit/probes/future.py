@@ -94,11 +94,8 @@ def scaled(subject: Subject) -> bool:
     """Whether one number of each whole series (B, T), such as its mean, has a part in what is made of it, as DeepAR divides by."""
     series, name = subject.primary, subject.kind.text
     whole = (run for run in subject.reference.runs if not run.live and name in run.reads and run.output.size == subject.rows)
-    return (
-        series.ndim == 2
-        and series.dtype.kind == "f"
-        and any(x is not None and x.size == series.size for run in whole for x in run.inputs)
-    )
+    made = any(x is not None and x.size == series.size for run in whole for x in run.inputs)
+    return series.ndim == 2 and series.dtype.kind == "f" and made
 
 
 def nothing_before(subject: Subject, t: int) -> Clean:
@@ -358,21 +355,11 @@ def finding(subject: Subject, t: int, outputs: list[np.ndarray], begin: Begin) -
                 largest, size = float(gap.max()), float(np.sqrt(np.mean(np.nan_to_num(x) ** 2)))
     first = min(early, default=0)
     where = f"{first}..{max(early)}" if len(early) > 1 else str(first)
-    told = (
-        tr(": at {}, by up to {:.2g} (outputs are of size {:.2g})", where, largest, size)
-        if early
-        else tr(", seen within the model")
+    told = tr(": at {}, by up to {:.2g} (outputs are of size {:.2g})", where, largest, size)
+    cause = tr(
+        "with another token at position {}, the output before it changes{}", t, told if early else tr(", seen within the model")
     )
-    return Finding(
-        "future",
-        begin.path,
-        tr("with another token at position {}, the output before it changes{}", t, told),
-        tr("hide what follows: is_causal=True, or a mask that is True on and below the diagonal only, tril(ones(T, T))"),
-        {
-            "position changed": t,
-            "positions before it that change": len(early),
-            "largest change": largest,
-            "size of outputs": size,
-        },
-        begin.between,
-    )
+    fix = tr("hide what follows: is_causal=True, or a mask that is True on and below the diagonal only, tril(ones(T, T))")
+    sizes = {"largest change": largest, "size of outputs": size}
+    numbers = {"position changed": t, "positions before it that change": len(early), **sizes}
+    return Finding("future", begin.path, cause, fix, numbers, begin.between)

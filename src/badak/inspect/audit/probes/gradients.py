@@ -78,9 +78,8 @@ def strangers(subject: Subject) -> list[Finding]:
     for path, module in subject.model.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, Tensor) and any(value is leaf for leaf in subject.leaves):
-                cause = tr(
-                    "{}.{} gets a gradient and is a plain tensor: parameters() does not have it", path or tr("the model"), name
-                )
+                who = path or tr("the model")
+                cause = tr("{}.{} gets a gradient and is a plain tensor: parameters() does not have it", who, name)
                 return [Finding("gradients", path, cause, tr("nn.Parameter(...), or register_buffer() where it is not to learn"))]
     return []
 
@@ -127,10 +126,7 @@ def tied_but_cut(subject: Subject, trainable: dict) -> list[Finding]:
         name = subject.text_of(look.indices) or next((n for n in subject.batch.leaves if reads(look, n, subject.batch)), None)
         if name is None or table is None or table.shape != look.table.shape:
             continue
-        if not any(
-            indices.size == look.indices.size and np.array_equal(indices.ravel(), look.indices.ravel())
-            for indices, _ in subject.tables
-        ):
+        if not any(np.array_equal(indices.ravel(), look.indices.ravel()) for indices, _ in subject.tables):
             cause = tr("no gradient reaches what {} gave of {}, though its weight gets some from elsewhere", look.path, name)
             found.append(Finding("gradients", look.path, cause, CUT, {"table": tuple(table.shape)}))
     return found
@@ -218,9 +214,8 @@ def frozen_between(subject: Subject) -> list[Finding]:
         learns = [any(p.requires_grad for p in m.parameters()) for _, m in layers]
         for i, (at, _) in enumerate(layers):
             if not learns[i] and any(learns[:i]) and any(learns[i + 1 :]):
-                cause = tr(
-                    "layer {} is frozen, and {} of its {} like it learn, before it and behind it", at, sum(learns), len(layers)
-                )
+                n, of = sum(learns), len(layers)
+                cause = tr("layer {} is frozen, and {} of its {} like it learn, before it and behind it", at, n, of)
                 found.append(Finding("gradients", f"{path}.{at}".lstrip("."), cause, FROZEN))
     return found
 
@@ -237,14 +232,10 @@ class Failed(Exception):
 def finding(path: str, names: list[str], trainable: dict, why: str, fix: str) -> Finding:
     """Parameters that will stay as they are, and the module to look at."""
     numbers = sum(trainable[name].numel() for name in names)
-    return Finding(
-        "gradients",
-        path,
-        tr("{} {}: {} of {} parameters get no gradient, e.g. {}", path or tr("the model"), why, len(names), len(trainable),
-           names[0]),
-        fix,
-        {"parameters without gradient": len(names), "numbers in them": numbers, "parameters": len(trainable)},
-    )  # fmt: skip
+    which = path or tr("the model")
+    cause = tr("{} {}: {} of {} parameters get no gradient, e.g. {}", which, why, len(names), len(trainable), names[0])
+    counts = {"parameters without gradient": len(names), "numbers in them": numbers, "parameters": len(trainable)}
+    return Finding("gradients", path, cause, fix, counts)
 
 
 def _owner(name: str) -> str:
@@ -324,9 +315,8 @@ def without_effect(subject: Subject, trainable: dict) -> list[Finding]:
     for path in sorted(lost, key=lambda each: -last[each]):  # what is called last takes it away from all that leads there
         inside = [name for name in below(matrices, path) if trainable[name].dim() > 1]
         if len(inside) > 1 or inside and path and not one_key:
-            cause = tr(
-                "all that {} has gets gradients of zero: what it gives changes nothing that is asked for", path or tr("the model")
-            )
+            who = path or tr("the model")
+            cause = tr("all that {} has gets gradients of zero: what it gives changes nothing that is asked for", who)
             fix = tr("look for what takes it away: a product with 0, a mask, a clamp, a difference of equals")
             return [Finding("gradients", path, cause, fix, {"parameters with a gradient of 0": len(below(zero, path))})]
     return []

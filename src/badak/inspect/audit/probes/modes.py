@@ -32,15 +32,10 @@ def ask(subject: Subject) -> list[Finding]:
     if inside <= ROUNDING and largest <= ROUNDING:  # more of it, such as what the next forward takes
         return []
     what = tr("train mode (p = 0) and eval mode") if by_mode else tr("a forward with gradients and one under no_grad")
-    return [
-        Finding(
-            "modes",
-            pair[0].path,
-            tr("{} differ: what it gives by up to {:.2g} of its size, the model's output by {:.2g}", what, inside, largest),
-            tr("use self.training for dropout only") if by_mode else tr("compute the same with and without is_grad_enabled()"),
-            {"largest change inside": inside, "largest change": largest, "explained by rounding": ROUNDING},
-        )
-    ]
+    cause = tr("{} differ: what it gives by up to {:.2g} of its size, the model's output by {:.2g}", what, inside, largest)
+    fix = tr("use self.training for dropout only") if by_mode else tr("compute the same with and without is_grad_enabled()")
+    numbers = {"largest change inside": inside, "largest change": largest, "explained by rounding": ROUNDING}
+    return [Finding("modes", pair[0].path, cause, fix, numbers)]
 
 
 def alike(one: Watch, other: Watch) -> bool:

@@ -23,16 +23,9 @@ def ask(subject: Subject) -> list[Finding]:
     subject.broken = max(real) > MOST
     call = first_broken(subject.reference.calls)
     path = call.path if call is not None else ""
-    return [
-        Finding(
-            "numbers",
-            path,
-            tr("{:.0%} of what the model gives is NaN; {} is the first that was given numbers and gave NaN", max(real),
-               path or tr("the model itself")),
-            FIX,
-            {"share of NaN": max(real)},
-        )
-    ]  # fmt: skip
+    which = path or tr("the model itself")
+    cause = tr("{:.0%} of what the model gives is NaN; {} is the first that was given numbers and gave NaN", max(real), which)
+    return [Finding("numbers", path, cause, FIX, {"share of NaN": max(real)})]
 
 
 def first_broken(calls: list[Call]) -> Call | None:

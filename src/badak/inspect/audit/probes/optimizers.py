@@ -24,15 +24,8 @@ def ask(subject: Subject) -> list[Finding]:
     for path in covering(subject, several):
         names = below(several, path)
         times = max(count[id(own[n])] for n in names)
-        found.append(
-            finding(
-                path,
-                names,
-                tr("updated {} times in a step", times),
-                tr("each parameter in one group of one optimizer"),
-                strange,
-            )
-        )
+        cause, fix = tr("updated {} times in a step", times), tr("each parameter in one group of one optimizer")
+        found.append(finding(path, names, cause, fix, strange))
     if strange and not none:
         subject.notes.append(tr("the optimizers hold {} tensors that are no parameters of the model", strange))
     return found

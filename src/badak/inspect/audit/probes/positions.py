@@ -54,13 +54,9 @@ def finding(subject: Subject, name: str, lost: np.ndarray) -> Finding:
     watch = tried(lambda: subject.forward({name: subject.other_tokens(name, (slice(None), lost))}))
     path = "" if watch is None else dies(subject.reference, watch)
     places = ", ".join(map(str, lost[:8].tolist())) + (", ..." if len(lost) > 8 else "")
-    return Finding(
-        "positions",
-        path,
-        tr("nothing depends on position {} of {}: the gradient there is zero in every row", places, name),
-        tr("look for a slice, a mask or a product that takes these places out"),
-        {"positions": len(lost), "of": subject.length(name)},
-    )
+    cause = tr("nothing depends on position {} of {}: the gradient there is zero in every row", places, name)
+    fix = tr("look for a slice, a mask or a product that takes these places out")
+    return Finding("positions", path, cause, fix, {"positions": len(lost), "of": subject.length(name)})
 
 
 def unread_numbers(subject: Subject) -> list[Finding]:

@@ -73,23 +73,13 @@ def ask(subject: Subject) -> list[Finding]:
     around = [part.path for part in (*parts, *maps) if part.path not in cut]
     if not around and len(parts) < 2 and not residual_sum(graph):
         raise NotApplicable(tr("one attention and no residual sum make no stack"), moot=True)
-    rest = (
-        tr("the other {} attentions and maps have a way around them", len(around)) if around else tr("as everything in this model")
-    )
-    return (
-        [
-            Finding(
-                "residual",
-                path,
-                tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest),
-                FIX,
-                {"with a way around": len(around), "without": len(cut)},
-            )
-            for path, part in cut.items()
-        ]
-        + [dropped(part) for part in lost.values()]
-        + [lonely(part, n) for part, n in lone]
-    )
+    rest = tr("the other {} attentions and maps have a way around them", len(around))
+    rest, counts = rest if around else tr("as everything in this model"), {"with a way around": len(around), "without": len(cut)}
+    found = []
+    for path, part in cut.items():
+        cause = tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest)
+        found.append(Finding("residual", path, cause, FIX, counts))
+    return found + [dropped(part) for part in lost.values()] + [lonely(part, n) for part, n in lone]
 
 
 def dropped(part: Part) -> Finding:

@@ -172,16 +172,12 @@ def wrong(subject: Subject, path: str, q: Turned, k: Turned, made: Ran) -> tuple
         for turn in (first, beside, last):
             if not rotation(turn, moving):
                 bad = int((moving & ~pairwise(turn)).sum())
-                return (
-                    f"{which} are changed by their positions, but not turned: {bad} of {len(moving)} numbers are in no pair",
-                    {},
-                )
+                many = f"{bad} of {len(moving)} numbers are in no pair"
+                return f"{which} are changed by their positions, but not turned: {many}", {}
     still, size = int(q[1].still.sum()), len(q[1].still)
     if still * 2 >= size and not says(subject, path, size - still, size) and not set_apart(made, q[1].still):
-        return (
-            f"only {size - still} of {size} numbers of each head are turned by the position, and nothing says that it is meant so",
-            {"turned": size - still, "of": size},
-        )
+        what = f"only {size - still} of {size} numbers of each head are turned by the position"
+        return f"{what}, and nothing says that it is meant so", {"turned": size - still, "of": size}
     clear = ~q[1].still & (np.abs(q[1].b) > 0.01)
     if not np.allclose(q[1].b[clear], k[1].b[clear], atol=0.01) or (q[1].partner != k[1].partner)[clear].any():
         return "queries and keys are turned by other angles, or in other pairs", {}
@@ -203,13 +199,8 @@ def rotation(turn: Turn, moving: np.ndarray) -> bool:
 
 def says(subject: Subject, path: str, turned: int, size: int) -> bool:
     """Whether an attribute named for rotary positions holds how much of a head is turned."""
-    model = subject.model
-    for holder in (
-        model,
-        model.get_submodule(path),
-        *model.get_submodule(path).children(),
-        getattr(model, "config", None),
-    ):
+    own = subject.model.get_submodule(path)
+    for holder in (subject.model, own, *own.children(), getattr(subject.model, "config", None)):
         for name, value in {**getattr(holder, "__dict__", {}), **(holder if isinstance(holder, dict) else {})}.items():
             if NAMES.search(name) and isinstance(value, (int, float)) and not isinstance(value, bool):
                 if value == turned or 0 < value < 1 and round(value * size) == turned:
@@ -315,11 +306,8 @@ def products(graph: Graph) -> list[Asked]:
     become adds up something else of the text."""
     consumers, found = graph.consumers(), []
     for run in graph.runs:
-        if (
-            run.op not in PRODUCTS
-            or any(run.parameters[:2])
-            or not all(each is not None and each.reads for each in run.sources[:2])
-        ):
+        read = all(each is not None and each.reads for each in run.sources[:2])
+        if run.op not in PRODUCTS or any(run.parameters[:2]) or not read:
             continue
         asked = asked_by(run)
         if asked.keys is None or asked.queries is None or asked.queries.ndim < 4 or asked.queries.shape[-1] != asked.keys.shape[-1]:

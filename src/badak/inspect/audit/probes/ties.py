@@ -36,14 +36,10 @@ def ask(subject: Subject) -> list[Finding]:
 
 
 def tie(path: str, other: str, alike: float) -> Finding:
-    return Finding(
-        "ties",
-        other,
-        tr("{}.weight and {}.weight are two tensors with a correlation of {:.3f}: each step takes them further apart", other, path,
-           alike),
-        tr("{}.weight = {}.weight, after loading and before the optimizer is built", other, path),
-        {"correlation": alike, "table": path},
-    )  # fmt: skip
+    cause = tr("{}.weight and {}.weight are two tensors with a correlation of {:.3f}: each step takes them further apart", other,
+               path, alike)  # fmt: skip
+    fix = tr("{}.weight = {}.weight, after loading and before the optimizer is built", other, path)
+    return Finding("ties", other, cause, fix, {"correlation": alike, "table": path})
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
