@@ -100,20 +100,11 @@ class Boxes:
 
     def _back(self, run: Ran, row: Row, names: list[str], order: int, dy: np.ndarray | None) -> dict[str, Any]:
         goes = []
-        for i, (name, dx) in enumerate(zip(names, run.dxs)):
-            if dx is None:
-                continue
-            at = row.dx[i]
-            shown = first(dx.start) if run.parameters[i] else [] if at is None else first(at)
-            goes.append(
-                {
-                    "to": name,
-                    "box": self.number(run.sources[i]),
-                    "parameter": run.parameters[i] or None,
-                    "row": shown,
-                    "norm": short(dx.norm),
-                }
-            )
+        for name, dx, at, source, parameter in zip(names, run.dxs, row.dx, run.sources, run.parameters):
+            if dx is not None:
+                shown = first(dx.start) if parameter else [] if at is None else first(at)
+                to = {"to": name, "box": self.number(source), "parameter": parameter or None}
+                goes.append({**to, "row": shown, "norm": short(dx.norm)})
         came = {"row": [] if row.dy is None else first(row.dy), "norm": None if dy is None else short(norm_of(dy))}
         return {"order": order, "came": came, "steps": backward_steps(row), "goes": goes}
 

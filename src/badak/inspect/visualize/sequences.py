@@ -86,11 +86,7 @@ def _boxes(height: int, width: int, length: int) -> tuple[str, list, list[str]]:
         learned: list = [None] * extra
         names = ["[CLS]"] * extra
         if length - extra == height:
-            return (
-                "rows",
-                learned + [[0, i, width, 1] for i in range(height)],
-                names + [f"{i + 1}" for i in range(height)],
-            )
+            return "rows", learned + [[0, i, width, 1] for i in range(height)], names + [f"{i + 1}" for i in range(height)]
     for extra in (0, 1, 2):
         count = length - extra
         side = math.isqrt(height * width // count) if count > 0 else 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -91,7 +91,11 @@ def _of_run(folder: Path, what: str | None, target: str | None, label: str | Non
             tr("{} is a run of a program of its own", folder), "badak look PROGRAM, or badak.look(model, batch) in it"
         )
     _expect_asked(experiment, target, label)
-    sight = _next(folder) if what is None else _READERS[experiment](open_model(folder, experiment), what, target, label)
+    if what is None:
+        sight = _next(folder)
+    else:
+        trained = open_model(folder, experiment)
+        sight = _READERS[experiment](Asked(trained.model, trained.vocabulary, _names(trained.setup), what, target, label))
     sight.kind = KINDS[experiment]
     return sight
 
@@ -100,12 +104,13 @@ def _next(folder: Path) -> Sight:
     """The first row of the batch that comes next in training."""
     next_, run = example(folder), Run.open(folder)
     labels = None if next_.labels.is_floating_point() else next_.labels[:1]
-    names = getattr(run.setup, "labels", ()) or _digits(run.setup)
-    return Sight(next_.model, tuple(x[:1] for x in next_.inputs), labels, open_vocabulary(run), list(names) or None)
+    return Sight(next_.model, tuple(x[:1] for x in next_.inputs), labels, open_vocabulary(run), _names(run.setup) or None)
 
 
-def _digits(setup: Any) -> list[str]:
-    return [str(i) for i in range(getattr(setup.model, "classes", 0))] if setup.experiment == "classify" else []
+def _names(setup: Any) -> list[str]:
+    """What the classes are called; of digits, as they are."""
+    digits = range(getattr(setup.model, "classes", 0)) if setup.experiment == "classify" else ()
+    return list(getattr(setup, "labels", ())) or [str(i) for i in digits]
 
 
 def _expect_asked(kind: str, target: str | None, label: str | None) -> None:
@@ -118,14 +123,21 @@ def _expect_asked(kind: str, target: str | None, label: str | None) -> None:
 # ---------------------------------------------------------------- one reader for each task
 
 
-def _writing(trained: Any, what: str, target: str | None, label: str | None) -> Sight:
-    return _written(trained.model, trained.vocabulary, prompt_ids(trained.vocabulary, what))
+class Asked(NamedTuple):
+    """A model, its vocabulary and the names of its classes, and what was asked of it."""
+
+    model: Any
+    vocabulary: Any
+    names: list[str]
+    what: str
+    target: str | None
+    label: str | None
 
 
-def _written(model: Module, vocabulary: Any, ids: np.ndarray) -> Sight:
+def _written(asked: Asked) -> Sight:
     """A text that is read from left to right: its own next tokens are the labels."""
-    sight = Sight(model, (), tokenizer=vocabulary, kind="causal")
-    ids = _fitting(sight, ids)
+    sight = Sight(asked.model, (), tokenizer=asked.vocabulary, kind="causal")
+    ids = _fitting(sight, prompt_ids(asked.vocabulary, asked.what))
     labels = np.append(ids[1:], IGNORED) if len(ids) > 1 else None
     sight.batch, sight.labels = (_row(ids),), None if labels is None else _row(labels)
     return sight
@@ -141,10 +153,10 @@ def _fitting(sight: Sight, ids: np.ndarray) -> np.ndarray:
     return ids[:context]
 
 
-def _guessing(trained: Any, what: str, target: str | None, label: str | None) -> Sight:
-    vocabulary = trained.vocabulary
-    ids = np.array([vocabulary.sos, *known(vocabulary, what), vocabulary.eos], np.int64)
-    return _guessed(trained.model, vocabulary, ids, vocabulary.mask)
+def _guessing(asked: Asked) -> Sight:
+    vocabulary = asked.vocabulary
+    ids = np.array([vocabulary.sos, *known(vocabulary, asked.what), vocabulary.eos], np.int64)
+    return _guessed(asked.model, vocabulary, ids, vocabulary.mask)
 
 
 def _guessed(model: Module, vocabulary: Any, ids: np.ndarray, mask: int | None) -> Sight:
@@ -153,19 +165,16 @@ def _guessed(model: Module, vocabulary: Any, ids: np.ndarray, mask: int | None) 
     return Sight(model, (_row(ids),), tokenizer=vocabulary, kind="bidirectional", place=holes[0] if holes else None)
 
 
-def _reading(trained: Any, what: str, target: str | None, label: str | None) -> Sight:
-    return _read(trained.model, trained.vocabulary, what, list(trained.setup.labels), label)
-
-
-def _read(model: BERTClassifier, tokenizer: Tokenizer, what: str, names: list[str], label: str | None) -> Sight:
-    if not what.strip():
+def _read(asked: Asked) -> Sight:
+    if not asked.what.strip():
         raise ArgumentError("the text is empty", 'badak look RUN "a text"')
-    rows, cuts = frame(tokenizer, [what], model.config.context)
-    sight = Sight(model, (_row(rows[0]),), tokenizer=tokenizer, classes=names or None, kind="bidirectional")
+    config, names = asked.model.config, asked.names
+    rows, cuts = frame(asked.vocabulary, [asked.what], config.context)
+    sight = Sight(asked.model, (_row(rows[0]),), tokenizer=asked.vocabulary, classes=names or None, kind="bidirectional")
     if cuts[0]:
         sight.remark("cut_context", tr("the model reads {} tokens: the last {} of the text were left out", len(rows[0]), cuts[0]),
                   kept=len(rows[0]), of=len(rows[0]) + cuts[0])  # fmt: skip
-    sight.labels = _class(label, names or [str(i) for i in range(model.config.classes)])
+    sight.labels = _class(asked.label, names or [str(i) for i in range(config.classes)])
     return sight
 
 
@@ -177,33 +186,30 @@ def _class(label: str | None, names: list[str]) -> Any:
     return _row(np.array([names.index(label)]))
 
 
-def _translating(trained: Any, what: str, target: str | None, label: str | None) -> Sight:
-    return _translated(cast(Seq2Seq, trained.model), trained.vocabulary, what, target)
-
-
-def _translated(model: Seq2Seq, tokenizer: Any, what: str, target: str | None) -> Sight:
+def _translated(asked: Asked) -> Sight:
     """The source next to what is asked for, else next to the model's own translation."""
-    rows = framed(tokenizer, [what])
+    model, tokenizer = asked.model, asked.vocabulary
+    rows = framed(tokenizer, [asked.what])
     if len(rows[0]) < 2:
         raise ArgumentError("the sentence is empty", 'badak look RUN "a sentence"')
     sight = Sight(model, (), tokenizer=tokenizer, kind="encoder-decoder")
-    if target is None:
+    if asked.target is None:
         wanted = translations(model, rows, TranslateConfig())[0]
         sight.remark("own_translation", tr("the target is the model's own translation"))
     else:
-        wanted = framed(tokenizer, [target])[0]
+        wanted = framed(tokenizer, [asked.target])[0]
     given = np.concatenate([[model.config.sos_id], wanted[:-1]])
     sight.batch, sight.labels = (_row(rows[0]), _row(given)), _row(wanted)
     return sight
 
 
-def _pictured(trained: Any, what: str, target: str | None, label: str | None) -> Sight:
-    names = _digits(trained.setup)
-    return Sight(trained.model, (_row(read_picture(what)),), _class(label, names), classes=names, kind="image")
+def _pictured(asked: Asked) -> Sight:
+    batch = (_row(read_picture(asked.what)),)
+    return Sight(asked.model, batch, _class(asked.label, asked.names), classes=asked.names, kind="image")
 
 
-_READERS: dict[str, Callable[[Any, str, str | None, str | None], Sight]] = {
-    "gpt": _writing, "bert": _guessing, "text": _reading, "translate": _translating, "classify": _pictured,
+_READERS: dict[str, Callable[[Asked], Sight]] = {
+    "gpt": _written, "bert": _guessing, "text": _read, "translate": _translated, "classify": _pictured,
 }  # fmt: skip
 
 
@@ -226,13 +232,12 @@ def _published(folder: Path, what: str | None, target: str | None, label: str | 
     model = from_pretrained(folder)
     kind = "translate" if isinstance(model, Seq2Seq) else "text" if isinstance(model, BERTClassifier) else ""
     _expect_asked(kind, target, label)
-    if isinstance(model, Seq2Seq):
-        return _translated(model, MarianTokens.load(folder), what, target)
-    tokenizer = Tokenizer.load(folder)
-    if isinstance(model, GPT | Llama):
-        return _written(model, tokenizer, prompt_ids(tokenizer, what))
-    if isinstance(model, BERTClassifier):
-        return _read(model, tokenizer, what, list(read_labels(folder)), label)
+    tokenizer: Any = MarianTokens.load(folder) if isinstance(model, Seq2Seq) else Tokenizer.load(folder)
+    readers = {Seq2Seq: _translated, GPT: _written, Llama: _written, BERTClassifier: _read}
+    read = next((read for of, read in readers.items() if isinstance(model, of)), None)
+    if read is not None:
+        names = list(read_labels(folder)) if isinstance(model, BERTClassifier) else []
+        return read(Asked(model, tokenizer, names, what, target, label))
     if isinstance(model, BERTEncoder):
         ids = tokenizer.encode(what, marks=True)[: model.config.context]
         return _guessed(model, tokenizer, ids, tokenizer.mask if isinstance(model, BERT) else None)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from badak.core.errors import tr
-from badak.inspect.visualize.steps.row import Row, Steps, step
+from badak.inspect.visualize.steps.row import Row, Steps, step, told_of
 
 WORDS = {  # (role, operation): why
     ("residual", "Add"): tr("what a part made is added to what came in"),
@@ -24,11 +24,18 @@ BOTH = "a sum sends all of it both ways"
 REPEATED = "where it was repeated, the parts add up"
 
 
-def pair(row: Row) -> Steps | None:
-    """y of two rows; None where their numbers do not stand side by side."""
+def _beside(row: Row) -> tuple[np.ndarray, np.ndarray] | None:
+    """The two rows that y is of, one number next to the other: a row may have been found in another order of axes."""
     a, b = row.x[:2]
-    if a is None or b is None or not _beside(row, a, b):
+    if a is None or b is None or not all(x.size in (1, row.y.size) for x in (a, b)):
         return None
+    with np.errstate(all="ignore"):
+        made = {"Add": a + b, "Sub": a - b, "Mul": a * b, "Div": a / b}.get(row.kind)
+    return (a, b) if made is None or np.allclose(made, row.y, rtol=1e-2, atol=1e-3, equal_nan=True) else None
+
+
+@told_of(_beside)
+def pair(row: Row, a: np.ndarray, b: np.ndarray) -> Steps:
     return [
         step("a", "", a),
         step("b", "", b),
@@ -36,11 +43,11 @@ def pair(row: Row) -> Steps | None:
     ]
 
 
-def pair_back(row: Row) -> Steps | None:
-    a, b = row.x[:2]
+@told_of(_beside)
+def pair_back(row: Row, a: np.ndarray, b: np.ndarray) -> Steps:
     _, to_a, to_b = PAIRS[row.kind]
-    if a is None or b is None or not to_a or not _beside(row, a, b):
-        return None
+    if not to_a:
+        return []
     dy = row.came
     made = {"dy": dy, "-dy": -dy, "dy b": dy * b, "dy a": dy * a}
     if row.kind == "Div":
@@ -58,19 +65,14 @@ def _whole(row: Row, i: int) -> bool:
     return x is not None and x.shape == row.run.output.shape
 
 
-def _beside(row: Row, a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether y is of these two rows, one number next to the other: a row may have been found in another order of axes."""
-    if not all(x.size in (1, row.y.size) for x in (a, b)):
-        return False
-    with np.errstate(all="ignore"):
-        made = {"Add": a + b, "Sub": a - b, "Mul": a * b, "Div": a / b}.get(row.kind)
-    return made is None or np.allclose(made, row.y, rtol=1e-2, atol=1e-3, equal_nan=True)
+def _kept(row: Row) -> tuple[np.ndarray] | None:
+    """Which numbers of this row were kept, as they show in it: of x = 0 nobody knows."""
+    x = row.given()
+    return ((row.y != 0).astype(float),) if x.size == row.y.size and bool((x != 0).all()) else None
 
 
-def dropout(row: Row) -> Steps | None:
-    keep = _kept(row)
-    if keep is None:
-        return None
+@told_of(_kept)
+def dropout(row: Row, keep: np.ndarray) -> Steps:
     return [
         step("x", "", row.given()),
         step("keep", "", keep, "drawn: 1 stays, 0 is dropped"),
@@ -79,17 +81,9 @@ def dropout(row: Row) -> Steps | None:
     ]
 
 
-def dropout_back(row: Row) -> Steps | None:
-    keep = _kept(row)
-    if keep is None:
-        return None
+@told_of(_kept)
+def dropout_back(row: Row, keep: np.ndarray) -> Steps:
     return [step("dx", "dy keep / (1 - p)", row.came * keep / (1 - row.setting("p")), "what was dropped gets no gradient")]
-
-
-def _kept(row: Row) -> np.ndarray | None:
-    """Which numbers of this row were kept, as they show in it: of x = 0 nobody knows."""
-    x = row.given()
-    return (row.y != 0).astype(float) if x.size == row.y.size and bool((x != 0).all()) else None
 
 
 def masked(row: Row) -> Steps | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.inspect.visualize.steps.row import Row, Steps, step
+from badak.inspect.visualize.steps.row import Row, Steps, step, told_of
 
 EACH = "each of the summands gets the same"
 
@@ -41,12 +41,9 @@ def _summed(row: Row) -> tuple[np.ndarray, str] | None:
     return (rows, "t") if rows.shape[-1] == row.y.size else None
 
 
-def total(row: Row) -> Steps | None:
+@told_of(_summed)
+def total(row: Row, rows: np.ndarray, letter: str) -> Steps:
     """The sum or the mean over tokens, or over the channels of one."""
-    found = _summed(row)
-    if found is None:
-        return None
-    rows, letter = found
     made = f"sum_{letter} x[{letter}]" + (" / n" if row.kind == "Mean" else "")
     n = [step("n", "", len(rows), "so many are taken together")] if row.kind == "Mean" else []
     if letter == "c":
@@ -55,11 +52,8 @@ def total(row: Row) -> Steps | None:
     return [*shown, *n, step("y", made, row.y, "every token has its say")]
 
 
-def total_back(row: Row) -> Steps | None:
-    found = _summed(row)
-    if found is None:
-        return None
-    rows, letter = found
+@told_of(_summed)
+def total_back(row: Row, rows: np.ndarray, letter: str) -> Steps:
     share = 1 / len(rows) if row.kind == "Mean" else 1.0
     n = [step("n", "", len(rows), "so many are taken together")] if row.kind == "Mean" else []
     dx = np.broadcast_to(row.came, rows.T.shape if letter == "c" else row.came.shape) * share

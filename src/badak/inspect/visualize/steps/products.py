@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.inspect.visualize.steps.row import Row, Steps, step
+from badak.inspect.visualize.steps.row import Row, Steps, step, told_of
 
 ROWS = "this row's part; the rows add up"
 SAME = "the same for every output"
@@ -29,14 +29,19 @@ def _back(dy: np.ndarray, w: np.ndarray) -> np.ndarray:
 def linear(row: Row) -> Steps:
     x, w, b = _weights(row)
     first = w[0].astype(np.float64) * x
-    steps = [
+    return [
         step("x", "", x),
         step("w[0]", "", w[0], FIRST_OUTPUT),
         step("x[k] w[0,k]", "", first),
         step("sum", "sum_k x[k] w[0,k]", first.sum()),
+        *_with_bias(row, b),
     ]
-    steps += [] if b is None else [step("b[0]", "", b.reshape(-1)[:1])]
-    return [*steps, step("y", "x w^T + b" if b is not None else "x w^T", row.y, SAME)]
+
+
+def _with_bias(row: Row, b: np.ndarray | None) -> Steps:
+    """The output, and what is added to it."""
+    bias = [] if b is None else [step("b[0]", "", b.reshape(-1)[:1])]
+    return [*bias, step("y", "x w^T + b" if b is not None else "x w^T", row.y, SAME)]
 
 
 def linear_back(row: Row) -> Steps:
@@ -60,11 +65,8 @@ def _matrices(row: Row) -> tuple[np.ndarray, np.ndarray] | None:
     return (one, matrix) if np.allclose(one @ matrix, row.y, rtol=1e-3, atol=1e-4) else None
 
 
-def matmul(row: Row) -> Steps | None:
-    found = _matrices(row)
-    if found is None:
-        return None
-    a, b = found
+@told_of(_matrices)
+def matmul(row: Row, a: np.ndarray, b: np.ndarray) -> Steps:
     return [
         step("a", "", a, "one row, of the first head where there are heads"),
         step("b[:,0]", "", b[:, 0], "the first column"),
@@ -73,11 +75,10 @@ def matmul(row: Row) -> Steps | None:
     ]
 
 
-def matmul_back(row: Row) -> Steps | None:
-    found = _matrices(row)
-    if found is None or row.came.size != found[1].shape[1]:
-        return None
-    a, b = found
+@told_of(_matrices)
+def matmul_back(row: Row, a: np.ndarray, b: np.ndarray) -> Steps:
+    if row.came.size != b.shape[1]:
+        return []
     return [
         step("da", "dy b^T", row.came @ b.T, "every column sends back along itself"),
         step("db[:,0]", "dy[0] a", row.came[0] * a, ROWS),
@@ -106,25 +107,18 @@ def _each(value: int | tuple[int, ...], count: int) -> tuple[int, ...]:
     return (value,) * count if isinstance(value, int) else tuple(value)
 
 
-def conv(row: Row) -> Steps | None:
-    found = _window(row)
-    if found is None:
-        return None
-    x, w, b = found
+@told_of(_window)
+def conv(row: Row, x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> Steps:
     return [
         step("x", "", x, "the piece that is read at this place, as one row"),
         step("w[0]", "", w[0], FIRST_OUTPUT),
         step("sum", "sum_k x[k] w[0,k]", w[0] @ x),
-        *([] if b is None else [step("b[0]", "", b.reshape(-1)[:1])]),
-        step("y", "x w^T + b" if b is not None else "x w^T", row.y, SAME),
+        *_with_bias(row, b),
     ]
 
 
-def conv_back(row: Row) -> Steps | None:
-    found = _window(row)
-    if found is None:
-        return None
-    x, w, b = found
+@told_of(_window)
+def conv_back(row: Row, x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> Steps:
     dy = row.came
     return [
         step("dx", "dy w", dy @ w, "to the piece that was read; where pieces overlap they add up"),

@@ -1,5 +1,6 @@
 """One operation at one place, and a step through it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,15 @@ class Row:
 
     def setting(self, name: str, default: Any = None) -> Any:
         return self.run.attributes.get(name, default)
+
+
+def told_of(find: Callable[[Row], tuple | None]) -> Callable[[Callable[..., Steps]], Callable[[Row], Steps | None]]:
+    """A decorator: the steps of a row are told of what is found in it; where nothing is found, there are none."""
+
+    def decorate(tell: Callable[..., Steps]) -> Callable[[Row], Steps | None]:
+        return lambda row: None if (found := find(row)) is None else tell(row, *found)
+
+    return decorate
 
 
 def step(name: str, formula: str, values: Any, why: str = "") -> dict[str, Any]:

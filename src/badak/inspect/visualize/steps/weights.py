@@ -37,12 +37,7 @@ def attention(row: Row) -> Steps:
     return [
         step("q", "", q, "what this place asks, head 1"),
         step("scale", "", scale_of(row, q)),
-        step(
-            "s",
-            "scale q . k[j] + bias[j]" if biased else "scale q . k[j]",
-            s,
-            "one number for every key; hidden keys have none",
-        ),
+        step("s", "scale q . k[j]" + " + bias[j]" * biased, s, "one number for every key; hidden keys have none"),
         step("p", "exp(s[j]) / sum_j exp(s[j])", p, "shares that add up to 1"),
         step("y", "sum_j p[j] v[j]", row.y if row.y.size == v.shape[-1] else p @ v),
     ]
@@ -111,19 +106,16 @@ UNLABELLED = "this place has no label: it does not count"
 BEFORE_MEAN = "this place's part, before the mean"
 
 
-def _label(row: Row, size: int) -> int:
+def _targets(row: Row) -> np.ndarray:
     target = row.run.inputs[1]
     assert target is not None
-    labels = target.reshape(-1)
+    return target.reshape(-1)
+
+
+def _label(row: Row, size: int) -> int:
+    labels = _targets(row)
     label = int(labels[row.place if labels.size > 1 else 0])
     return label if 0 <= label < size and label != row.setting("ignore_index", -100) else -1
-
-
-def _counted(row: Row) -> int:
-    """How many places count."""
-    target = row.run.inputs[1]
-    assert target is not None
-    return int((target != row.setting("ignore_index", -100)).sum())
 
 
 def cross_entropy(row: Row) -> Steps:
@@ -154,7 +146,7 @@ def cross_entropy_back(row: Row) -> Steps:
     ]
     plain = row.run.inputs[2] is None and not row.setting("smoothing")
     if plain and row.setting("reduction", "mean") == "mean":
-        share = 1 / _counted(row)
+        share = 1 / int((_targets(row) != row.setting("ignore_index", -100)).sum())
         made = step("dlogits", "dy (p - onehot) / M", row.came[0] * wrong * share, "M places count in the mean")
         return [*steps, made]
     return steps
