@@ -24,6 +24,7 @@ from badak.ops.select import MaskedFill, Where
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.triangular import Tril, Triu
 
+MEETS = (Add, Sub, Mul, MaskedFill, Where)  # by which masks meet scores
 MOST_MORE = 8  # positions that a model puts before a text, or cuts off it
 
 
@@ -155,16 +156,12 @@ def asked_by(loss: Callable, graph: Graph) -> Losses:
 def triangles_in(graph: Graph) -> tuple[list[int], list[int]]:
     """The sizes of triangular masks that met scores, whether or not they hid anything; and of those that the model makes, or gives
     to a part of it, whatever they meet."""
-    met = [
-        x
-        for run in graph.runs
-        if run.op in (Add, Sub, Mul, MaskedFill, Where) or issubclass(run.op, Attention)
-        for x, made in zip(run.inputs, run.sources)
-        if x is not None and run.reads and (made is None or not made.reads)
-    ]
+    meets = [run for run in graph.runs if run.reads and (run.op in MEETS or issubclass(run.op, Attention))]
+    given = ((x, made) for run in meets for x, made in zip(run.inputs, run.sources))
+    met = [x for x, made in given if x is not None and (made is None or not made.reads)]
     own = [run.output for run in graph.runs if run.op in (Tril, Triu) and not run.reads]
-    given = [x for call in graph.calls if call.parent is not None for x in call.inputs if id(x) not in graph.given]
-    squares = ([x for x in each if x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x)] for each in (met, own + given))
+    own += [x for call in graph.calls if call.parent is not None for x in call.inputs if id(x) not in graph.given]
+    squares = ([x for x in each if x.ndim >= 2 and 2 < x.shape[-1] == x.shape[-2] and triangular(x)] for each in (met, own))
     one, two = ([x.shape[-1] for x in each] for each in squares)
     return one, two
 

@@ -3,6 +3,7 @@
 `mixers` are the attentions in it: queries, keys, values, and the operation that adds values up.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -139,27 +140,16 @@ class Graph(Watch):
         made = [_NOBODY if x is None else self._made.get(id(x), _NOBODY) for x in arrays]
         names = [None if x is None else self._names.get(id(x)) for x in arrays]
         part = names[0] if (op.view or op is Cast) and names else None  # of a parameter
+        sources, slots = [source for source, _ in made], [slot for _, slot in made]
         copy = self.copies or any(x is not None and id(owner(x)) in self._written for x in (*arrays, *(y._array for y in outputs)))
+        given = [x if x is None or name or not copy else x.copy() for x, name in zip(arrays, names)]
+        kept = [y._array if part or not copy else y._array.copy() for y in outputs]
+        live = any(names) or any(source is not None and source.live for source in sources)
+        graded = [i for i, source in enumerate(sources) if source is not None and source.graded]
         run = Ran(
-            len(self.runs),
-            op,
-            path,
-            tuple(call.index for call in self.stack),
-            [x if x is None or name or not copy else x.copy() for x, name in zip(arrays, names)],
-            [source for source, _ in made],
-            [slot for _, slot in made],
-            attributes,
-            [y._array if part or not copy else y._array.copy() for y in outputs],
-            names,
-            any(names) or any(source is not None and source.live for source, _ in made),
-            reads,
-            any(y._node is not None for y in outputs),
-            frozenset(
-                i
-                for i, (x, (source, _)) in enumerate(zip(inputs, made))
-                if source is not None and source.graded and not x.requires_grad
-            ),
-        )
+            len(self.runs), op, path, tuple(call.index for call in self.stack), given, sources, slots, attributes, kept, names,
+            live, reads, any(y._node is not None for y in outputs), frozenset(i for i in graded if not inputs[i].requires_grad),
+        )  # fmt: skip
         self._alive.append((arrays, outputs, [y._node for y in outputs]))
         for slot, y in enumerate(outputs):
             self._reads[id(y._array)] = reads
@@ -236,12 +226,11 @@ class Graph(Watch):
 
     def consumers(self) -> dict[int, list[Ran]]:
         """Number of a run -> those that read what it made."""
-        found: dict[int, list[Ran]] = {}
+        found: dict[int, list[Ran]] = defaultdict(list)
         for run in self.runs:
-            for source in run.sources:
-                if source is not None:
-                    found.setdefault(source.number, []).append(run)
-        return found
+            for source in filter(None, run.sources):
+                found[source.number].append(run)
+        return {**found}
 
 
 def asked_for(op: type[Op], attributes: dict[str, Any]) -> np.ndarray | None:
@@ -260,10 +249,10 @@ def owner(x: np.ndarray) -> np.ndarray:
 
 def in_turn(several: list, path: Callable, ids: Callable) -> list[list]:
     """Look-ups of one token for each row, one after the other, as a decoder makes them that reads its text token by token."""
-    found: dict[tuple, list] = {}
+    found: dict[tuple, list] = defaultdict(list)
     for each in several:
         if ids(each).size == max(ids(each).shape, default=0) > 1:
-            found.setdefault((path(each), ids(each).size), []).append(each)
+            found[path(each), ids(each).size].append(each)
     return [each for each in found.values() if len(each) >= LEAST]
 
 
@@ -374,10 +363,8 @@ def additive(graph: Graph) -> list[Mixer]:
 
 def by_hand(softmax: Ran, core: Ran, below: Ran | None) -> Mixer:
     """The attention that a product (or something else, where that is None), a softmax and a product are."""
-    inside = {each.number for each in core.inside() if softmax in each.inside()} if core.op is Contract else set()
-    side = 1
-    if core.op is Contract and core.sources[1] is not None and core.sources[1].number in inside:
-        side = 0
+    weights = core.sources[1] if core.op is Contract else None
+    side = 0 if weights is not None and softmax in weights.inside() else 1
     values, mixed = (core.inputs[1], core.output) if core.op is MatMul else summed(core, side)
     scores = [] if below is None else [below, *(each for each in summands(softmax) if each is not below)]
     asked = [asked_by(each) for each in scores] or [Asked(softmax, softmax, None, None)]

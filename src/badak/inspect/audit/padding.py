@@ -152,11 +152,7 @@ def nested_padding(subject: "Subject") -> dict[str, np.ndarray]:
     """{name: (B, R, L), True where padding} of ids with three axes, such as sentences of documents, that a table is asked for."""
     known, found = pad_ids(subject.model), {}
     for name, leaf in subject.batch.leaves.items():
-        asked = [
-            x
-            for x in subject.reference.lookups
-            if x.indices.size == leaf.array.size and np.array_equal(x.indices.ravel(), leaf.array.ravel())
-        ]
+        asked = any(np.array_equal(x.indices.ravel(), leaf.array.ravel()) for x in subject.reference.lookups)
         hidden = np.isin(leaf.array, known)
         if leaf.integer and leaf.array.ndim == 3 and asked and hidden.any() and not hidden.all():
             found[name] = hidden

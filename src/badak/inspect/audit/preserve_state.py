@@ -127,12 +127,7 @@ def speaking() -> Iterator[list[str]]:
 @contextmanager
 def as_it_was(model: Module, lazily: bool = False) -> Iterator[Kept]:
     """Within the block anything may be done to the model; after it, and after an exception, nothing is left of that."""
-    kept, numpy_state, python_state, own_state = (
-        Kept(model, lazily),
-        np.random.get_state(),
-        random.getstate(),
-        get_rng_state(),
-    )
+    kept, numpy_state, python_state, own_state = Kept(model, lazily), np.random.get_state(), random.getstate(), get_rng_state()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

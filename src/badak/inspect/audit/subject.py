@@ -95,23 +95,16 @@ class Subject:
         sides = [(each.q.reads, each.k.reads) for each in mixers(watch)]
         answers = [y for y in watch.outputs if y.dtype.kind in "fc" and y.ndim]
         if not answers:
-            last = max(
-                (c for c in watch.calls if c.parent is not None and c.outputs),
-                key=lambda each: each.ended,
-                default=None,
-            )
-            answers = last.outputs if last is not None else []
+            inner = [call for call in watch.calls if call.parent is not None and call.outputs]
+            answers = max(inner, key=lambda each: each.ended).outputs if inner else []
         known = [*labels_in(watch), *labels]
         words = [run.output for run in watch.runs if run.op is Embedding or run.op is Index and any(run.parameters)]
         remembered = remembers(self.model, watch.result, (self.batch.args[1:], self.batch.kwargs), words)
         self.shown = Shown(watch.attentions, watch.lookups, sides, known, answers, *triangles_in(watch), remembered)
         self.kind: Kind = kind_of(self.model, self.batch, self.shown, said)
         names = (self.kind.source, self.kind.text)
-        self.texts = [
-            name
-            for name in names
-            if name is not None and self.batch.leaves[name].integer and self.batch.leaves[name].array.ndim == 2
-        ]
+        leaves = [self.batch.leaves[name] for name in names if name is not None]
+        self.texts = [leaf.name for leaf in leaves if leaf.integer and leaf.array.ndim == 2]
         self.padding: dict[str, np.ndarray] = {}
         self.padding_how = ""
         if self.texts:

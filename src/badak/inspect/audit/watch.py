@@ -99,14 +99,9 @@ class BackWatch(Observer):
         if node.op is Embedding and node.saved is not None and dys[0] is not None:
             self.tables.append((node.saved.ids, dys[0].copy()))
         key = node.saved.key if node.op is Index and node.saved is not None and dys[0] is not None else ()
-        if (
-            isinstance(key, tuple)
-            and len(key) == 1
-            and isinstance(key[0], np.ndarray)
-            and key[0].dtype.kind in "iu"
-            and key[0].ndim > 1
-        ):
-            self.tables.append((key[0], dys[0].copy()))  # rows of a bare parameter
+        ids = key[0] if isinstance(key, tuple) and len(key) == 1 else None
+        if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and ids.ndim > 1:
+            self.tables.append((ids, dys[0].copy()))  # rows of a bare parameter
 
 
 def arrays_of(value: Any) -> list[np.ndarray]:
@@ -118,20 +113,21 @@ def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
     """The tensors in nested tuples, lists, dicts, and in objects with named parts, of whatever class."""
     if isinstance(value, Tensor):
         yield value
-    elif getattr(type(value), "is_sliding", False) is True:  # of a cache of transformers: the last places alone, whichever they are
         return
-    elif depth and isinstance(value, dict):
-        for each in value.values():
-            yield from tensors_in(each, depth - 1)
-    elif depth and isinstance(value, (tuple, list)):
-        for each in value:
-            yield from tensors_in(each, depth - 1)
-    elif depth and is_dataclass(value) and not isinstance(value, type):
-        for each in fields(value):
-            yield from tensors_in(getattr(value, each.name, None), depth - 1)
-    elif depth and not isinstance(value, (type, Module, str, bytes, np.ndarray)):
-        for each in [*_slots(value), *getattr(value, "__dict__", {}).values()]:
-            yield from tensors_in(each, depth - 1)
+    if getattr(type(value), "is_sliding", False) is True:  # of a cache of transformers: the last places alone, whichever they are
+        return
+    for each in _parts(value) if depth else ():
+        yield from tensors_in(each, depth - 1)
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a container holds, and what stands in the named parts of an object."""
+    if isinstance(value, (tuple, list, dict)):
+        yield from value.values() if isinstance(value, dict) else value
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from (getattr(value, each.name, None) for each in fields(value))
+    elif not isinstance(value, (type, Module, str, bytes, np.ndarray)):
+        yield from [*_slots(value), *getattr(value, "__dict__", {}).values()]
 
 
 def _slots(value: Any) -> Iterator[Any]:

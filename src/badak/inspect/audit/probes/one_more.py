@@ -33,11 +33,8 @@ def in_total(subject: Subject, masks: dict) -> list[Finding]:
     moved = [change(subject.reference.outputs[i], watch.outputs[i]) for i in totals if i < len(watch.outputs)]
     if max(moved, default=0.0) < LEAST:
         return []
-    differs = (
-        call.path
-        for call, twin in twins(subject.reference, watch)
-        if any(a.shape == b.shape and change(a, b) > LEAST for a, b in zip(call.outputs, twin.outputs))
-    )
+    gives = ((call.path, zip(call.outputs, twin.outputs)) for call, twin in twins(subject.reference, watch))
+    differs = (path for path, both in gives if any(a.shape == b.shape and change(a, b) > LEAST for a, b in both))
     cause = tr("with one more place of padding in each row, the loss that it gives changes by {:.2g} of its size", max(moved))
     fix = tr("leave padding out of the loss: ignore_index, or a mask before the mean")
     return [Finding("padding", next(differs, ""), cause, fix, {"largest change": max(moved)})]

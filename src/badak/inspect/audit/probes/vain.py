@@ -125,13 +125,8 @@ def unread(subject: Subject, trainable: dict) -> list[Finding]:
     graph = subject.reference
     given = {(run.number, slot) for x in tensors_in(graph.result) if (made := graph.made(x._array)) for run, slot in [made]}
     asked = {number for run in {number for number, _ in given} for number in (each.number for each in graph.runs[run].inside())}
-    read = given | {
-        (source.number, slot)
-        for run in graph.runs
-        if run.number in asked
-        for source, slot in zip(run.sources, run.slots)
-        if source is not None
-    }
+    reading = (both for run in graph.runs if run.number in asked for both in zip(run.sources, run.slots))
+    read = given | {(source.number, slot) for source, slot in reading if source is not None}
     for run in graph.runs:
         axis = run.attributes.get("axis", 0)
         origin, x = through(run.sources[0]) if run.sources else None, run.inputs[0]
