@@ -56,10 +56,13 @@ class Group(click.Group):
             found.context_class = Context
         return found
 
+    def told(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Each command, and what it does."""
+        return [(name, " ".join((self.commands[name].help or "").split("\n\n")[0].split())) for name in self.list_commands(ctx)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            rows = [(name, " ".join((self.commands[name].help or "").split("\n\n")[0].split())) for name in self.list_commands(ctx)]
-            formatter.write_dl(rows)
+            formatter.write_dl(self.told(ctx))
 
 
 class Chooser(Group):
@@ -92,9 +95,8 @@ class Table(Chooser):
         found.context_class = Context
         return found
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):  # from the table: help need not import a command
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+    def told(self, ctx: click.Context) -> list[tuple[str, str]]:
+        return [(name, text) for name, (_, text) in COMMANDS.items()]  # from the table: help need not import a command
 
 
 @click.group(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from badak.cli.options import PLACE, no_arguments
+from badak.cli.output import show_report
 from badak.core.errors import FileError, tr
 from badak.inspect.audit import Audit
 from badak.inspect.audit.kind import KINDS
-from badak.io.atomic import write_file
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -38,10 +38,7 @@ def command(
     Exit code: 1 if there are findings, 3 if there are none but a main check could not run, 0 otherwise.
     """
     report = audited(target, list(arguments), module, {"kind": kind, "pad": pad, "forwards": forwards})
-    click.echo(str(report))
-    if html is not None:
-        page = report.to_html().encode()
-        write_file(html, lambda file: file.write(page))
+    show_report(report, html)
     return report.code
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from badak.cli.options import PLACE
+from badak.cli.output import show_report
 from badak.core.errors import ArgumentError, FileError, tr
-from badak.io.atomic import write_file
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -45,8 +45,5 @@ def command(
         from badak.inspect.doctor.program import examined
 
         report = examined(program, list(arguments), module, steps or 20, go_on)
-    click.echo(str(report))
-    if html is not None:
-        page = report.to_html().encode()
-        write_file(html, lambda file: file.write(page))
+    show_report(report, html)
     return 0 if report.ok else 1

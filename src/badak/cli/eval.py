@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from badak.cli.options import PLACE
-from badak.cli.output import echo
+from badak.cli.output import echo, show_facts
 from badak.core.errors import ArgumentError
 from badak.core.i18n import columns, padded, say, tr
 from badak.generation.harness import run_tasks
@@ -65,10 +65,7 @@ def command(run: str, data: str, written: str, plot: str, tasks: str, **harness:
         if found.confusion is None:
             raise ArgumentError(tr("{}: the model has no classes to draw", run), "leave out --plot")
         draw_confusion(found.confusion, plot, lambda words: echo(words, err=True))
-    rows = [(say(name), value) for name, value in found.facts.items()]
-    width = max(columns(name) for name, _ in rows)
-    for name, value in rows:
-        click.echo(tr("{}  {}", padded(name, width), say(value)))
+    show_facts(found.facts)
     if found.confusion is not None:
         show_classes(found.confusion)
         never = found.confusion.never()

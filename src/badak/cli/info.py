@@ -7,7 +7,7 @@ import numpy
 
 import badak
 from badak.cli.options import PLACE
-from badak.core.i18n import columns, padded, say, tr
+from badak.cli.output import show_facts
 
 
 @click.command()
@@ -18,10 +18,7 @@ def command(run: str | None) -> None:
     For a run of badak train: model, data, settings, progress and best evaluation. All its files are checked.
     """
     facts = about_machine() if run is None else about_run(run)
-    rows = [(say(name.replace("_", " ")), str(value)) for name, value in facts.items()]
-    width = max(columns(name) for name, _ in rows)
-    for name, value in rows:
-        click.echo(tr("{}  {}", padded(name, width), say(value)))
+    show_facts({name.replace("_", " "): value for name, value in facts.items()})
 
 
 def about_machine() -> dict[str, str]:

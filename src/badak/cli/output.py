@@ -2,14 +2,16 @@
 
 import codecs
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import click
 
 from badak.core.errors import visible
-from badak.core.i18n import say
+from badak.core.i18n import columns, padded, say, tr
+from badak.io.atomic import write_file
 
 _UP = "\x1b[A"
 
@@ -26,6 +28,22 @@ def bar(share: float, width: int = 40) -> str:
 def echo(text: str, err: bool = False) -> None:
     """Print words of ours, in the person's language; click.echo prints what others wrote."""
     click.echo(say(text), err=err)
+
+
+def show_facts(facts: Mapping[str, Any]) -> None:
+    """Print what things are, by their names."""
+    rows = [(say(name), value) for name, value in facts.items()]
+    width = max(columns(name) for name, _ in rows)
+    for name, value in rows:
+        click.echo(tr("{}  {}", padded(name, width), say(str(value))))
+
+
+def show_report(report: Any, html: str | None) -> None:
+    """Print a report, and write it as a page where one is asked for."""
+    click.echo(str(report))
+    if html is not None:
+        page = report.to_html().encode()
+        write_file(html, lambda file: file.write(page))
 
 
 @contextmanager

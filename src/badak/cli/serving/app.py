@@ -95,9 +95,8 @@ class Service:
             raise RequestError(cause, '"truncate": true leaves out the end', param="input", code="context_length_exceeded")
         vectors = await self._work(request, model, texts)
         tokens = sum(min(length, model.encoder.length) for length in lengths)
-        data = [{"object": "embedding", "index": i, "embedding": _vector(row, form)} for i, row in enumerate(vectors)]
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        return JSONResponse({"object": "list", "data": data, "model": model.name, "usage": usage})
+        return _listed(model, [{"object": "embedding", "embedding": _vector(row, form)} for row in vectors], usage=usage)
 
     async def classify(self, request: Request) -> Response:
         """POST /v1/classify"""
@@ -106,16 +105,11 @@ class Service:
         texts = _texts_or_pairs(fields, self.limits.max_inputs)
         fields.close()
         told = await self._work(request, model, texts)
-        data = [
-            {"index": i, "cut": one.cut}
-            | (
-                {"label": one.label, "probability": one.value, "probabilities": dict(one.ranking)}
-                if one.ranking
-                else {"value": one.value}
-            )  # fmt: skip
-            for i, one in enumerate(told)
-        ]
-        return JSONResponse({"object": "list", "data": data, "model": model.name})
+        rows = []
+        for one in told:
+            of_class = {"label": one.label, "probability": one.value, "probabilities": dict(one.ranking)}
+            rows.append({"cut": one.cut} | (of_class if one.ranking else {"value": one.value}))
+        return _listed(model, rows)
 
     async def translate(self, request: Request) -> Response:
         """POST /v1/translate"""
@@ -129,8 +123,7 @@ class Service:
         except ArgumentError as error:
             raise RequestError(error.cause, error.fix, param="length_penalty") from None
         made = await self._work(request, model, [(text, config) for text in texts])
-        data = [{"index": i, "text": text} for i, text in enumerate(made)]
-        return JSONResponse({"object": "list", "data": data, "model": model.name})
+        return _listed(model, [{"text": text} for text in made])
 
     async def fill(self, request: Request) -> Response:
         """POST /v1/fill-mask"""
@@ -139,11 +132,8 @@ class Service:
         texts, top = fields.texts("input", self.limits.max_inputs), fields.whole("top", 5, 1, 100)
         fields.close()
         made = await self._work(request, model, [(text, top) for text in texts])
-        data = [
-            {"index": i, "text": text, "masks": [[{"token": word, "probability": chance} for word, chance in one] for one in words]}
-            for i, (text, words) in enumerate(made)
-        ]
-        return JSONResponse({"object": "list", "data": data, "model": model.name})
+        told = lambda words: [[{"token": word, "probability": chance} for word, chance in one] for one in words]
+        return _listed(model, [{"text": text, "masks": told(words)} for text, words in made])
 
     async def list_models(self, request: Request) -> Response:
         """GET /v1/models"""
@@ -291,6 +281,12 @@ def app_of(service: Service, key: str | None = None, local: bool = True) -> Guar
         return response_to(RequestError(cause, tr("one of {}", ", ".join([*posts, *gets])), status=status, code="not_found"))
 
     return Guard(Starlette(routes=routes, exception_handlers={404: refused, 405: refused}), key, local, service.limits.timeout)
+
+
+def _listed(model: Any, rows: list[dict[str, Any]], **more: Any) -> JSONResponse:
+    """What a model said of each input, in order."""
+    data = [{"index": i, **row} for i, row in enumerate(rows)]
+    return JSONResponse({"object": "list", "data": data, "model": model.name, **more})
 
 
 def _texts_or_pairs(fields: Fields, most: int) -> list[Text]:

@@ -30,7 +30,7 @@ def describe(threads: int | None = None) -> dict:
 
 def processor() -> str:
     """Its name, family and model number, as far as the system says (virtual machines call many by one name)."""
-    facts = _first_core()
+    facts = _facts("/proc/cpuinfo")
     if not facts:
         return platform.processor() or platform.machine()
     numbers = " ".join(facts[name] for name in ("cpu family", "model") if name in facts).replace(" ", "/")
@@ -39,7 +39,7 @@ def processor() -> str:
 
 def vectors() -> str:
     """The vector and matrix instructions that decide how fast products are, as far as the system says."""
-    facts = _first_core()
+    facts = _facts("/proc/cpuinfo")
     flags = facts.get("flags", facts.get("Features", "")).split()
     return " ".join(name for flag, name in VECTORS.items() if flag in flags)
 
@@ -57,13 +57,10 @@ def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> str:
     return ", ".join(found[level] for level in sorted(found))
 
 
-def _first_core() -> dict[str, str]:
-    """What the system says of the first core."""
-    info = Path("/proc/cpuinfo")
-    if not info.exists():
-        return {}
-    pairs = (line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line)
-    return {name.strip(): value.strip() for name, value in pairs}
+def _facts(path: str) -> dict[str, str]:
+    """What a file of the system says in its first lines, up to an empty one, by name; nothing where there is no such file."""
+    lines = Path(path).read_text().split("\n\n")[0].splitlines() if Path(path).exists() else []
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines if ":" in line)}
 
 
 def load_average() -> tuple[float, ...]:
@@ -95,17 +92,11 @@ def busy_seconds() -> float:
 
 def available_gb() -> float:
     """Memory that a new process could have, in GiB; endless where the system does not say."""
-    info = Path("/proc/meminfo")
-    if not info.exists():
-        return float("inf")
-    facts = dict(line.split(":", 1) for line in info.read_text().splitlines())
-    return int(facts["MemAvailable"].split()[0]) / 2**20
+    facts = _facts("/proc/meminfo")
+    return int(facts["MemAvailable"].split()[0]) / 2**20 if facts else float("inf")
 
 
 def peak_mb(process: int | str = "self") -> float:
     """The most memory that a process has ever held, in MiB; 0 where the system does not say."""
-    status = Path(f"/proc/{process}/status")
-    if not status.exists():
-        return 0.0
-    facts = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
-    return int(facts["VmHWM"].split()[0]) / 1024
+    facts = _facts(f"/proc/{process}/status")
+    return int(facts["VmHWM"].split()[0]) / 1024 if facts else 0.0
