@@ -142,7 +142,7 @@ def test_what_an_operation_asks_of_the_kernels_is_what_was_read(monkeypatch):
             )
     with kernels.use("reference"):
         for row in rows():
-            read = {name for way in ("forward", "backward") for name in kernels_of(row.op, way).names}
+            read = {name for way in ("forward", "backward") for name in kernels_of(row.op, way).kernels}
             asked.clear()
             for call in row.cases():
                 for dtype in (np.float32, np.float64):

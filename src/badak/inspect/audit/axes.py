@@ -23,23 +23,19 @@ def batch_axis(
     x = batch.leaves[name].array
     axes = x.shape[:2]
     beside = [leaf.array for n, leaf in batch.leaves.items() if n != name and leaf.array.dtype.kind == x.dtype.kind] + labels
-    further = [any(one_further(y, x, axis) for y in beside) for axis in (0, 1)]
-    if further[0] != further[1]:
-        return further.index(True)
-    counted = [any(lengths_of(leaf.array, axes[axis], axes[1 - axis]) for leaf in batch.leaves.values()) for axis in (0, 1)]
-    if counted[0] != counted[1]:
-        return counted.index(True)
-    ends = [any(_ends(x if axis == 0 else x.T, pad) for pad in pads) for axis in (0, 1)] if x.ndim == 2 else [False]
-    if ends[0] != ends[-1]:
-        return ends.index(True)
+    shows: tuple[Callable[[int], bool], ...] = (
+        lambda axis: any(one_further(y, x, axis) for y in beside),
+        lambda axis: any(lengths_of(leaf.array, axes[axis], axes[1 - axis]) for leaf in batch.leaves.values()),
+        lambda axis: x.ndim == 2 and any(_ends(x if axis == 0 else x.T, pad) for pad in pads),
+    )
+    for shown in shows:
+        if shown(0) != shown(1):
+            return int(shown(1))
     whole = {y.shape[0] for y in watch.outputs if y.ndim > 0 and y.dtype.kind == "f" and len({*axes} & {*y.shape}) == 1} & {*axes}
     if axes[0] != axes[1] and len(whole) == 1:
         return axes.index(whole.pop())
-    said = {
-        getattr(call.module, "batch_first", None)
-        for call in watch.calls
-        if call.inputs and call.inputs[0].ndim == 3 and call.inputs[0].shape[:2] == axes and axes[0] != axes[1]
-    }
+    given = ((call, call.inputs[0].shape) for call in watch.calls if call.inputs and axes[0] != axes[1])
+    said = {getattr(call.module, "batch_first", None) for call, shape in given if len(shape) == 3 and shape[:2] == axes}
     if said & {True, False}:
         return int(True not in said)  # where both are, the text is (B, T), and the others count along the wrong axis
     sizes = {seen.keep.shape[-1] for seen in watch.attentions if seen.keep.shape[-1] == seen.keep.shape[-2]}

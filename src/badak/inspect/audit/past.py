@@ -17,10 +17,12 @@ NAMES = re.compile(r"^(past(_key_values|_kv)?|(layer|kv)_past|(kv_|key_value_)?c
 
 def past_name(model: Any) -> str:
     """The argument by which a model takes what it remembered: optional, and named for it; "" where there is none."""
-    for name, p in inspect.signature(model.forward).parameters.items():
-        if NAMES.search(name) and p.default is None:
-            return name
-    return ""
+    return next((name for name in optional(model) if NAMES.search(name)), "")
+
+
+def optional(model: Any) -> list[str]:
+    """The arguments that are None where nobody gives them."""
+    return [name for name, p in inspect.signature(model.forward).parameters.items() if p.default is None]
 
 
 def past_of(result: Any, takes: str) -> Any:

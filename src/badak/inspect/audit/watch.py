@@ -104,6 +104,11 @@ class BackWatch(Observer):
             self.tables.append((ids, dys[0].copy()))  # rows of a bare parameter
 
 
+def within(path: str, module: str) -> bool:
+    """Whether a path is that of a module, or of something in it."""
+    return module == "" or path == module or path.startswith(f"{module}.")
+
+
 def arrays_of(value: Any) -> list[np.ndarray]:
     """Copies of the tensors in nested tuples, lists, dicts and objects that are such."""
     return [x._array.copy() for x in tensors_in(value)]

@@ -180,7 +180,7 @@ def _op(op: type[Op]) -> Iterator[Level]:
             continue
         yield Level(direction, f"{op.__name__}.{direction}", place_of(getattr(op, direction)))
         found = kernels_of(op, direction)  # type: ignore[arg-type]
-        names += [name for name in found.names if name not in names]
+        names += [name for name in found.kernels if name not in names]
     yield from _kernels(names)
     if not names:
         ways = [kernels_of(op, way) for way in ("forward", "backward")]  # type: ignore[arg-type]

@@ -227,17 +227,17 @@ def _told_once(rows: list[Row]) -> Iterator[tuple[Row, int]]:
 
 def count(number: float) -> str:
     """A number of FLOPs to read: "12.3 M"; "" for none."""
-    for unit in ("", "K", "M", "G", "T"):
-        if number < 1000:
-            return f"{number:.3g} {unit}".strip() if number else ""
-        number /= 1000
-    return f"{number:,.0f} P"
+    return _read(number, ("", "K", "M", "G", "T"), "{:,.0f} P") if number else ""
 
 
 def size(number: float) -> str:
     """A number of bytes to read."""
-    for unit in ("B", "KB", "MB", "GB"):
+    return _read(number, ("B", "KB", "MB", "GB"), "{:,.3g} TB")
+
+
+def _read(number: float, units: tuple[str, ...], last: str) -> str:
+    for unit in units:
         if number < 1000:
-            return f"{number:.3g} {unit}"
+            return f"{number:.3g} {unit}".strip()
         number /= 1000
-    return f"{number:,.3g} TB"
+    return last.format(number)

@@ -11,7 +11,7 @@ import numpy as np
 
 from badak.core.public_api import home
 from badak.inspect.introspection.names import everything, name_of, space
-from badak.inspect.introspection.reading import read
+from badak.inspect.introspection.reading import Reading, read
 from badak.inspect.introspection.source import PACKAGE, Place, defined, function_of, place_of, tree_of
 from badak.kernels import reference
 from badak.nn import Module
@@ -144,25 +144,17 @@ def all_ops(thing: Any, seen: set | None = None) -> set[type[Op]]:
     return found
 
 
-@dataclass
-class Kernels:
-    """What an operation asks for in one direction: names of kernels, functions of NumPy."""
-
-    names: list[str] = field(default_factory=list)
-    numpy: list[str] = field(default_factory=list)
-
-
 @cache
-def kernels_of(op: type[Op], direction: str) -> Kernels:
-    """What the forward or the backward of an operation asks for."""
-    found, seen = Kernels(), set()
+def kernels_of(op: type[Op], direction: str) -> Reading:
+    """What the forward or the backward of an operation asks for: `kernels`, and functions of `numpy`."""
+    found, seen = Reading(), set()
 
     def visit(function: FunctionType, owner: type | None) -> None:
         if function in seen:
             return
         seen.add(function)
         reading = read(function, owner)
-        found.names += [name for name in reading.kernels if name not in found.names]
+        found.kernels += [name for name in reading.kernels if name not in found.kernels]
         found.numpy += [name for name in reading.numpy if name not in found.numpy]
         for each in reading.functions:
             if home(each).startswith("badak.ops.") and not home(each).startswith("badak.ops._check"):

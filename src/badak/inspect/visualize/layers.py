@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from badak.inspect.audit.watch import within
 from badak.inspect.visualize.attention import Attended
 from badak.inspect.visualize.stream import Stream
 from badak.inspect.visualize.trace import Ran, Trace
@@ -43,18 +44,14 @@ class Layers:
 
     def of_path(self, path: str) -> int | None:
         """The first layer that holds a module, or a parameter, of this name."""
-        return next((i for i, layer in enumerate(self.list) if _within(path, layer.prefix)), None)
+        return next((i for i, layer in enumerate(self.list) if within(path, layer.prefix)), None)
 
     def _layer(self, run: Ran) -> Layer | None:
-        prefix = next((each for each in self.prefixes if each and _within(run.path, each)), None)
+        prefix = next((each for each in self.prefixes if each and within(run.path, each)), None)
         if prefix is None:
             return None
         calls = [index for index in run.calls if self._trace.calls[index].path == prefix]
         return Layer(prefix, calls[0] if calls else -1)
-
-
-def _within(path: str, prefix: str) -> bool:
-    return path == prefix or path.startswith(f"{prefix}.")
 
 
 def _prefix(path: str, own: list[str]) -> str:
@@ -62,6 +59,6 @@ def _prefix(path: str, own: list[str]) -> str:
     words = path.split(".")
     numbered = [".".join(words[: i + 1]) for i, word in enumerate(words) if word.isdigit()]
     for each in numbered:
-        if len({other for other in own if _within(other, each)}) <= 1:
+        if len({other for other in own if within(other, each)}) <= 1:
             return each
     return numbered[-1] if numbered else path.rpartition(".")[0] or path

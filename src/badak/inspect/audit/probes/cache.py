@@ -13,7 +13,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.batch import LABEL_NAMES, TARGET_NAMES, Batch
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.localize import Begin, begins
-from badak.inspect.audit.past import held_by, past_name, past_of
+from badak.inspect.audit.past import held_by, optional, past_name, past_of
 from badak.inspect.audit.preserve_state import as_it_was
 from badak.inspect.audit.probes.handed_on import goes_on, taken_and_given
 from badak.inspect.audit.report import Finding
@@ -104,8 +104,8 @@ def scores(subject: Subject, outputs: list[np.ndarray]) -> np.ndarray:
 def without_labels(subject: Subject) -> tuple[Batch, list[str]] | None:
     """A batch of one text without the labels next to it, and the masks over its places; None where it holds no such, or more."""
     text, batch = subject.kind.text, subject.batch
-    optional = {n for n, p in inspect.signature(subject.model.forward).parameters.items() if p.default is None}
-    labels = [name for name in batch.leaves if name in batch.kwargs and name in LABEL_NAMES and name in optional]
+    free = optional(subject.model)
+    labels = [name for name in batch.leaves if name in batch.kwargs and name in LABEL_NAMES and name in free]
     masks = [name for name in batch.leaves if name != text and name not in labels]
     over = all(subject.ids(text).shape == (x := batch.leaves[name].array).shape and set(np.unique(x)) <= {0, 1} for name in masks)
     if subject.texts != [text] or batch.batch_axis or subject.length() < 3 or not over or not (labels or masks):
@@ -276,8 +276,8 @@ def reads_labels(subject: Subject) -> tuple[str, Batch] | None:
     text = subject.kind.text
     if subject.kind.source is None or text not in subject.batch.kwargs or read_whole(subject):
         return None
-    free = [n for n, p in inspect.signature(subject.model.forward).parameters.items() if p.default is None]
-    takes = [n for n in free if n not in subject.batch.kwargs and any(word in n for word in TARGET_NAMES) and "ids" in n]
+    free = (n for n in optional(subject.model) if n not in subject.batch.kwargs and "ids" in n)
+    takes = [n for n in free if any(word in n for word in TARGET_NAMES)]
     read = [look.indices for look in subject.reference.lookups if look.reads == {text} and look.indices.ndim == 2]
     if len(takes) != 1 or not read or read[0].shape != subject.batch.leaves[text].array.shape:
         return None

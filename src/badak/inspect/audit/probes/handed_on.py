@@ -11,6 +11,7 @@ from badak.inspect.audit.batch import Batch
 from badak.inspect.audit.compare import change, near
 from badak.inspect.audit.graph import mixers
 from badak.inspect.audit.localize import begins
+from badak.inspect.audit.past import optional
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import arrays_of, tensors_in
@@ -26,15 +27,14 @@ def taken_and_given(subject: Subject) -> tuple[dict[str, Any], str, int] | None:
     result = subject.reference.result
     if not isinstance(result, tuple) or len(result) < 2:
         return None
-    signature = inspect.signature(subject.model.forward)
-    bound = signature.bind(*subject.batch.args, **subject.batch.kwargs).arguments
+    bound = inspect.signature(subject.model.forward).bind(*subject.batch.args, **subject.batch.kwargs).arguments
     shapes = {i: [x.shape for x in arrays_of(part)] for i, part in enumerate(result) if i and part is not None}
     for name, value in bound.items():
         own = [x.shape for x in arrays_of(value) if x.dtype.kind == "f"]
         fits = [i for i, each in shapes.items() if each == own] if STATE.search(name) and own else []
         if fits:
             return bound, name, fits[-1]
-    free = [n for n, p in signature.parameters.items() if p.default is None and bound.get(n) is None and STATE.search(n)]
+    free = [n for n in optional(subject.model) if bound.get(n) is None and STATE.search(n)]
     at = len(result) - 1
     every = shapes.get(at, [])
     if len(free) == 1 and every and all(subject.rows in each and subject.length() not in each[:2] for each in every):

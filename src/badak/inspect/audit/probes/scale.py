@@ -10,6 +10,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.graph import PRODUCTS, Graph, Ran, between, scores_of, summands
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import NotApplicable, Subject
+from badak.inspect.audit.watch import within
 from badak.ops.activation import Tanh
 from badak.ops.arithmetic import Add, Div, DivBy, Mul, Neg, Scale, Shift, Sub
 from badak.ops.attention import Attention
@@ -177,7 +178,3 @@ def since_map(run: Ran | None, path: str) -> tuple[list[float], int] | None:
         wide = [i for i in reading if run.sources[i].output.size == run.output.size]  # type: ignore[union-attr]
         run = run.sources[(wide or reading)[0]]
     return None
-
-
-def within(path: str, module: str) -> bool:
-    return module == "" or path == module or path.startswith(f"{module}.")

@@ -7,7 +7,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
-from badak.inspect.audit.watch import Call
+from badak.inspect.audit.watch import Call, within
 from badak.nn import Module
 from badak.nn.containers import ModuleDict, ModuleList, Sequential
 from badak.nn.embedding import Embedding
@@ -78,7 +78,7 @@ def chains(subject: Subject) -> dict[str, int]:
     count: dict[str, int] = {}
     last: dict[tuple[int, str], Call] = {}
     for call in subject.reference.calls:
-        if not call.path or not any(each == call.path or each.startswith(call.path + ".") for each in attends):
+        if not call.path or not any(within(each, call.path) for each in attends):
             continue
         key = (-1 if call.parent is None else call.parent.index, call.path)
         before = last.get(key)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from badak.inspect.audit.graph import Graph, Ran, through
+from badak.inspect.audit.watch import within
 from badak.ops import norm
 from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
 from badak.ops.arithmetic import Add, DivBy, Mul, Scale, Sub
@@ -42,7 +43,7 @@ def siblings(parts: list["Part"]) -> dict[int, list["Part"]]:
 
 def holder(path: str, others: list[str]) -> str:
     """The innermost module around a part that holds another one, too."""
-    while path and not any(each == path or each.startswith(f"{path}.") for each in others):
+    while path and not any(within(each, path) for each in others):
         path = path.rpartition(".")[0]
     return path
 
