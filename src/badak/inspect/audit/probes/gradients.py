@@ -331,7 +331,7 @@ def covering(subject: Subject, names: set[str]) -> list[str]:
         own = [f"{path}.{n}" if path else n for n, p in module.named_parameters() if p.requires_grad]
         if own and all(n in names for n in own):
             found.append(path)
-    for name in names:
+    for name in sorted(names):
         if not any(each == "" or name.startswith(each + ".") for each in found):
             found.append(_owner(name))
     return list(dict.fromkeys(found))
