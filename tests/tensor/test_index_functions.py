@@ -1,13 +1,18 @@
 """gather, scatter and their kin against PyTorch."""
 
+from functools import partial
+from itertools import product
+
+import numpy as np
 import pytest
 import torch
 
 import badak as bk
 from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
-from tests.twins import agree_both, flags, floats, whole
+from tests.twins import agree, agree_both, flags, floats, whole
 
 INDEX = whole(3, 4, 2)
+NAN = float("nan")
 NO_ROWS = bk.tensor([], dtype=bk.int64)
 
 
@@ -129,3 +134,67 @@ def test_what_is_no_tensor_is_named(name):
         getattr(x, name)(0, [1], rows)
     with pytest.raises(TypeError, match="argument 'source' must be Tensor, not float"):
         getattr(x, name)(0, bk.tensor([1]), 3.0)
+
+
+SCATTERS = {  # by name: what is called with a tensor, an index and a source
+    "scatter": lambda lib, x, index, src: lib.scatter(x, 0, index, src),
+    "scatter of a number": lambda lib, x, index, src: lib.scatter(x, 0, index, 2.0),
+    "scatter multiply": lambda lib, x, index, src: lib.scatter(x, 0, index, src, reduce="multiply"),
+    "scatter_add": lambda lib, x, index, src: lib.scatter_add(x, 0, index, src),
+    "scatter_reduce": lambda lib, x, index, src: lib.scatter_reduce(x, 0, index, src, "sum"),
+    "gather": lambda lib, x, index, src: lib.gather(x, 0, index),
+    "scatter_": lambda lib, x, index, src: x.detach().clone().scatter_(0, index, src.detach()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*reduce argument of torch.scatter")
+@pytest.mark.parametrize("call", SCATTERS.values(), ids=SCATTERS)
+def test_scatter_and_gather_of_no_dims(call):
+    for shapes in product(((), (1,)), repeat=3):
+        grad = len(set(shapes)) == 1  # PyTorch's gradients of the others have wrong shapes
+        x, index, src = floats(*shapes[0], grad=grad), bk.zeros(shapes[1], dtype=bk.int64), floats(*shapes[2], grad=grad)
+        agree(partial(call, bk), partial(call, torch), x, index, src.detach().clone().requires_grad_(grad))
+    agree(partial(call, bk), partial(call, torch), floats(), bk.tensor([0]), floats(2, 2))
+
+
+@pytest.mark.filterwarnings("ignore:.*reduce argument of torch.scatter")
+@pytest.mark.parametrize("call", SCATTERS.values(), ids=SCATTERS)
+def test_an_index_without_entries_names_no_place_whatever_its_shape_and_dtype(call):
+    nothing = [NO_ROWS, NO_ROWS.float(), NO_ROWS.int().reshape(0, 2), NO_ROWS.reshape(0, 5), NO_ROWS.reshape(2, 0, 7)]
+    for x, index in product((bk.tensor(1.0), floats(2, 3, grad=False)), nothing):
+        agree(partial(call, bk), partial(call, torch), x, index, floats(2, 2, grad=False))
+        agree(partial(call, bk), partial(call, torch), x, index, floats(2, 2, grad=False).double())
+
+
+def test_an_index_needs_the_number_of_dims_of_the_source():
+    for src in (floats(2), floats(2, 2, 2), bk.tensor(1.0)):
+        for call in (bk.scatter, bk.scatter_add):
+            with pytest.raises(ShapeError, match="same number of dimensions as src tensor"):
+                call(floats(2, 2), 0, whole(2, 2, 2), src)
+
+
+def test_booleans_reduced_into_places():
+    for x, src, reduce, own in product((False, True), (False, True), ("sum", "prod", "amax", "amin", "mean"), (False, True)):
+        x_, src_, index = bk.full((3,), x), bk.tensor([src, src, True]), bk.tensor([0, 1, 1])
+        agree_both("scatter_reduce", x_, 0, index, src_, reduce, include_self=own)
+
+
+def test_a_nan_among_what_is_reduced():
+    places = bk.tensor([0, 0, 0, 1, 1, 2])
+    for values, reduce in product(([1.0, NAN, 3.0, NAN, 5.0, 5.0], [0.0, NAN, 0.0, 2.0, 0.0, NAN]), ("amax", "amin", "prod")):
+        x, src = bk.tensor([1.0, NAN, 4.0], requires_grad=True), bk.tensor(values, requires_grad=True)
+        for own in (True, False):
+            agree_both("scatter_reduce", x, 0, places, src, reduce, include_self=own)
+
+
+@pytest.mark.parametrize("reduce", ["max", "min", "sum", "mean"])
+def test_a_nan_in_a_segment(reduce):
+    for values, start in product(([1.0, NAN, 3.0, 4.0, 5.0, 5.0], [2.0, NAN, NAN, 1.0, 1.0, 2.0]), (None, 2, NAN)):
+        found = []
+        for lib in (bk, torch):
+            data = lib.tensor(values, requires_grad=True)
+            y = lib.segment_reduce(data, reduce, lengths=lib.tensor([1, 2, 3, 0]), initial=start)
+            y.backward(lib.ones_like(y))  # PyTorch shares a gradient among equal entries only where it is above 0
+            found.append((y.detach().numpy(), data.grad.numpy()))
+        for ours, theirs in zip(*found):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)

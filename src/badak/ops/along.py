@@ -30,16 +30,9 @@ def _slice(index, dim):
     return (*(slice(None),) * dim, index)
 
 
-def _gathered(x, index, dim):
-    return x[grid(index, dim)] if x.ndim else x[()] + np.zeros(index.shape, x.dtype)
-
-
 def _added_back(dy, index, dim, x_shape):
     dx = np.zeros(x_shape, dy.dtype)
-    if dx.ndim:
-        np.add.at(dx, grid(index, dim), dy)
-    else:
-        dx += dy.sum()
+    np.add.at(dx, grid(index, dim), dy)
     return dx
 
 
@@ -50,14 +43,12 @@ def _put_back(dy, index, dim, x_shape):
 
 
 def _added_back_twice(dy, index, dim, x_shape):
-    if not x_shape:
-        return dy.sum().reshape(())
     return ScatterAdd.of(zeros(x_shape, dy), index, dy, dim=dim)
 
 
 Gather = operation(
     "Gather", "y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there.",
-    _gathered, _added_back, None, twice=(_added_back_twice, None), lies=by_rows,
+    lambda x, index, dim: x[grid(index, dim)], _added_back, None, twice=(_added_back_twice, None), lies=by_rows,
 )  # fmt: skip
 TakeAlong = operation(
     "TakeAlong", "As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there.",

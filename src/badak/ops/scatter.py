@@ -18,16 +18,18 @@ class ScatterReduce(Op):
 
         sum    de = dy                                      mean         de = dy / m
         prod   de = dy prod of the other entries            amax, amin   de = dy / (entries equal to y), 0 if e is not
+
+    Where y = NaN, amax and amin give NaN; with equal_nan an equal share to each NaN.
     """
 
     batching = None
 
     @staticmethod
     @quiet
-    def forward(save, x, index, src, dim, reduce, include_self):
+    def forward(save, x, index, src, dim, reduce, include_self, equal_nan=False):
         at, save.full = grid(index, dim), src.shape
         src = src[tuple(map(slice, index.shape))]
-        save.shape, save.at, save.index, save.reduce = src.shape, at, index, reduce
+        save.shape, save.at, save.index, save.reduce, save.equal_nan = src.shape, at, index, reduce, equal_nan
         touched = np.zeros(x.shape, bool)
         touched[at] = True
         y = x.copy()
@@ -56,10 +58,11 @@ class ScatterReduce(Op):
             elif saved.reduce == "sum":
                 share, here, there = dy, np.ones(x.shape, bool), np.ones(src.shape, bool)
             else:
-                here, there = x == saved.y, src == saved.y[at]
+                same = _same_or_nan if saved.equal_nan else np.equal
+                here, there = same(x, saved.y), same(src, saved.y[at])
                 equal = (here & own).astype(dy.dtype)
                 np.add.at(equal, at, there.astype(dy.dtype))
-                share = dy / np.maximum(equal, 1)
+                share = dy / equal
             dx, dsrc = share * here, share[at] * there
         dx = np.where(own, dx, dy.dtype.type(0)) if need_x else None
         if not need_src:
@@ -70,8 +73,14 @@ class ScatterReduce(Op):
         return dx, None, full
 
 
+def _same_or_nan(a, b):
+    return (a == b) | ((a != a) & (b != b))
+
+
 def _start(reduce: str, dtype):
     start = STARTS[reduce]
+    if dtype.kind == "b":
+        return start > 0  # of amax False, of amin True
     if dtype.kind in "iu" and np.isinf(start):
         return np.iinfo(dtype).min if start < 0 else np.iinfo(dtype).max
     return start
@@ -87,7 +96,7 @@ def _of_others(saved, dy):
 
     def part(e, p, z):
         alone = np.where(e == 0, z == 1, z == 0)
-        return np.where(alone, p / np.where(e == 0, e.dtype.type(1), e), e.dtype.type(0))
+        return np.where(alone, p / np.where(e == 0, e.dtype.type(1), e), p * e.dtype.type(0))  # NaN of an infinity and a 0
 
     return dy * part(x, product, zeros), dy[at] * part(src, product[at], zeros[at])
 

@@ -11,6 +11,7 @@ from badak.ops import along
 from badak.ops import index as ops
 from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of, position
+from badak.ops.scatter import ScatterReduce
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
@@ -37,16 +38,34 @@ def _check_index(name: str, index, n: int, dim) -> None:
         )
 
 
-def _along(name: str, input, dim, index) -> int:
-    """dim counted from 0, once index is known to fit input there."""
+def _placed(name: str, input, dim, index, src=None):
+    """(input, dim from 0, index, src) that fit each other, as vectors where they have no dims.
+
+    An index without entries, of whatever dtype and dims, names no place, as in PyTorch.
+    """
+    dim, input, index, src = axis_of(dim, input._array.ndim), _vector(input), _vector(index), _vector(src)
     ndim = input._array.ndim
-    if index._array.ndim != ndim and max(index._array.ndim, 1) != max(ndim, 1):
-        cause = tr("{}: Index tensor must have the same number of dimensions as input tensor; got index of shape {}, input of {}",
-                   name, index._array.shape, input._array.shape)  # fmt: skip
-        raise ShapeError(cause, "index.unsqueeze(-1), and squeeze the result")
-    dim = axis_of(dim, ndim)
-    _check_index(name, index, input._array.shape[dim] if ndim else 1, dim)
-    return dim
+    if isinstance(src, Tensor):
+        _same_dtype(name, input, src)
+    if not index._array.size:
+        none = (0,) * ndim
+        src = src.reshape(-1)[:0].reshape(none) if isinstance(src, Tensor) else src
+        return input, dim, zeros(none, dtype=dtypes.int64), src
+    for other, what in ((input, "input"), (src, "src")):
+        if isinstance(other, Tensor) and index._array.ndim != other._array.ndim:
+            cause = tr("{}: Index tensor must have the same number of dimensions as {} tensor; got index of shape {}, {} of {}",
+                       name, what, index._array.shape, what, other._array.shape)  # fmt: skip
+            raise ShapeError(cause, "index.unsqueeze(-1), and squeeze the result")
+    _check_index(name, index, input._array.shape[dim], dim)
+    _inside(name, index, input._array.shape, dim, "self")
+    if isinstance(src, Tensor):
+        _inside(name, index, src._array.shape, -1, "src")
+    return input, dim, index, src
+
+
+def _vector(x):
+    """x, or the vector of it, where it is a tensor without dims."""
+    return x.reshape(1) if isinstance(x, Tensor) and not x._array.ndim else x
 
 
 def _inside(name: str, index, shape, dim: int, what: str) -> None:
@@ -76,11 +95,9 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
         >>> badak.tensor([[1, 2], [3, 4]]).gather(1, badak.tensor([[1], [0]])).tolist()
         [[2], [3]]
     """
-    if not index._array.size:  # of any dtype and number of dims, as in PyTorch
-        return input.reshape(-1)[:0].reshape(index._array.shape)
-    dim = _along("gather", input, dim, index)
-    _inside("gather", index, input._array.shape, dim, "self")
-    y = apply(along.Gather, input, index, dim=dim)
+    x, dim, places, _ = _placed("gather", input, dim, index)
+    y = apply(along.Gather, x, places, dim=dim)
+    y = y if places is index else y.reshape(index._array.shape)
     if out is not None and out.dtype is not y.dtype:
         raise DTypeError(tr("gather: expected out to have dtype {}; got {}", y.dtype, out.dtype), "leave out= away")
     return into(out, y)
@@ -113,7 +130,7 @@ def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Ten
     """x with x[i, index[i, j, k], k] = src[i, j, k] for dim = 1, and so on; src may be a number.
 
     dx = dy, 0 where replaced;   dsrc = dy there. Where an index occurs twice, the last one holds.
-    reduce "add" adds instead (see scatter_add), "multiply" multiplies (without gradient for src).
+    reduce "add" adds instead (see scatter_add), "multiply" multiplies.
 
     Args:
         dim: the axis that is indexed
@@ -132,17 +149,18 @@ def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Ten
         [0.0, 5.0, 0.0]
     """
     src = value if src is None else src
-    if _of_nothing(index, input):
-        return input.clone()
-    dim = _along("scatter", input, dim, index)
-    _inside("scatter", index, input._array.shape, dim, "self")
+    x, dim, index, src = _placed("scatter", input, dim, index, src)
     if reduce is not None:
-        return _scatter_reduced(input, dim, index, src, reduce)
+        return _as_was(_scatter_reduced(x, dim, index, src, reduce), input)
     if not isinstance(src, Tensor):
-        return apply(along.ScatterFill, input, index, c=fit(operand(src, "scatter"), input._array.dtype, "scatter"), dim=dim)
-    _same_dtype("scatter", input, src)
-    _inside("scatter", index, src._array.shape, -1, "src")
-    return apply(along.Scatter, input, index, src, dim=dim)
+        c = fit(operand(src, "scatter"), input._array.dtype, "scatter")
+        return _as_was(apply(along.ScatterFill, x, index, c=c, dim=dim), input)
+    return _as_was(apply(along.Scatter, x, index, src, dim=dim), input)
+
+
+def _as_was(y, input) -> Tensor:
+    """y without dims where input, of which _placed made a vector, has none."""
+    return y if input._array.ndim else y.reshape(())
 
 
 def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
@@ -152,25 +170,14 @@ def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
         return scatter_add(input, dim, index, src)
     if reduce != "multiply":
         raise ArgumentError(tr("reduce argument must be either add or multiply. got {}", reduce), None)
-    y = input._array.copy()
-    np.multiply.at(y, along.grid(index._array, dim), src._array[tuple(map(slice, index._array.shape))])
-    return Tensor._of(y)
+    return apply(ScatterReduce, input, index, src, dim=dim, reduce="prod", include_self=True)
 
 
 def scatter_add(input, dim: int, index, src) -> Tensor:
     """x with x[i, index[i, j, k], k] += src[i, j, k] for dim = 1, and so on.   dx = dy;   dsrc = dy there."""
-    if _of_nothing(index, input):
-        return input.clone()
-    dim = _along("scatter_add", input, dim, index)
-    _inside("scatter_add", index, input._array.shape, dim, "self")
-    _same_dtype("scatter_add", input, src)
-    _inside("scatter_add", index, src._array.shape, -1, "src")
-    return apply(along.ScatterAdd, input, index, src, dim=dim)
-
-
-def _of_nothing(index, input) -> bool:
-    """Whether an index names no place, in other dims than input's, which PyTorch takes."""
-    return isinstance(index, Tensor) and not index._array.size and index._array.ndim != input._array.ndim
+    _need_tensor("scatter_add", "src", src)
+    x, dim, index, src = _placed("scatter_add", input, dim, index, src)
+    return _as_was(apply(along.ScatterAdd, x, index, src, dim=dim), input)
 
 
 def _same_dtype(name: str, input, src) -> None:

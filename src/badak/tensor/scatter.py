@@ -7,11 +7,12 @@ from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, S
 from badak.core.memory import offset_of, owner_of, reach
 from badak.ops import scatter as ops
 from badak.ops._check import axis_of
+from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
 from badak.tensor.create import arange, full
 from badak.tensor.elementwise import where
-from badak.tensor.index import _along, _inside, _rows, _same_dtype, _slices, index_put, take
+from badak.tensor.index import _as_was, _need_tensor, _placed, _rows, _same_dtype, _slices, index_put, take
 from badak.tensor.inplace import write_
 from badak.tensor.once_more import keep
 from badak.tensor.promote import into
@@ -29,14 +30,12 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
     if reduce not in ops.UFUNCS:
         cause = tr("scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got {}", reduce)
         raise ArgumentError(cause, None)
-    dim = _along("scatter_reduce", input, dim, index)
-    _inside("scatter_reduce", index, input._array.shape, dim, "self")
-    _same_dtype("scatter_reduce", input, src)
-    _inside("scatter_reduce", index, src._array.shape, -1, "src")
-    if not input._array.ndim:
-        input, index, src = input.reshape(1), index.reshape(-1), src.reshape(-1)
-        return scatter_reduce(input, 0, index, src, reduce, include_self=include_self, out=out).reshape(())
-    return into(out, apply(ops.ScatterReduce, input, index, src, dim=dim, reduce=reduce, include_self=include_self))
+    _need_tensor("scatter_reduce", "src", src)
+    if reduce == "mean" and input.dtype is dtypes.bool_:
+        raise DTypeError(tr("scatter_reduce: the mean of bool is not defined"), "x.float()")
+    x, dim, index, src = _placed("scatter_reduce", input, dim, index, src)
+    y = apply(ops.ScatterReduce, x, index, src, dim=dim, reduce=reduce, include_self=include_self)
+    return into(out, _as_was(y, input))
 
 
 def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: bool = True, out=None) -> Tensor:
@@ -111,12 +110,13 @@ def segment_reduce(
     start = _EMPTY[reduce] if initial is None or reduce in ("max", "min") else initial
     first = full((*shape[:axis], count + 1, *shape[axis + 1 :]), start, dtype=data.dtype)
     how = {"max": "amax", "min": "amin", "mean": "sum"}.get(reduce, reduce)
-    y = scatter_reduce(first, axis, number, data, how, include_self=how in ("sum", "prod")).narrow(axis, 0, count)
+    options = {"dim": axis, "reduce": how, "include_self": how in ("sum", "prod"), "equal_nan": True}
+    y = apply(ops.ScatterReduce, first, number, data, **options).narrow(axis, 0, count)
     if reduce == "mean":
         many = lengths.reshape(*lengths.shape, *(1 for _ in shape[axis + 1 :])).expand(y.shape)
         return y / (many if initial is None else many.clamp(min=1))
     if reduce in ("max", "min") and initial is not None:
-        y = where(y < initial if reduce == "max" else y > initial, initial, y)
+        y = where((y != y) | (y >= initial if reduce == "max" else y <= initial), y, initial)
     return y
 
 
