@@ -6,7 +6,7 @@ import torch
 
 import badak as bk
 from badak.core.errors import IndexOutOfRangeError
-from tests.twins import agree_both, floats, whole
+from tests.twins import agree_both, flat, floats, whole
 
 
 @pytest.mark.parametrize("dim", [0, -1])
@@ -99,3 +99,62 @@ def test_a_bool_seen_in_other_memory_may_be_any_byte():
         ours, theirs = (t.tensor([2, 0, 1, 3, 0], dtype=t.uint8).view(t.bool) for t in (bk, torch))
         for y, expected in zip(ours.sort(descending=descending), theirs.sort(descending=descending, stable=True)):
             assert y.tolist() == expected.tolist()
+
+
+WITH_NAN = [1.0, float("nan"), float("-inf"), 3.0, float("nan"), 0.0, float("inf"), -2.0]
+ORDERS = {
+    "sort": lambda x: x.sort(stable=True),
+    "sort down": lambda x: x.sort(descending=True, stable=True),
+    "argsort": lambda x: x.argsort(stable=True),
+    "topk": lambda x: x.topk(3).values,
+    "topk of the smallest": lambda x: x.topk(3, largest=False).values,
+    "kthvalue": lambda x: (x.kthvalue(2).values, x.kthvalue(8).values),
+    "median": lambda x: (x.median(), x.median(-1), x.nanmedian(), x.nanmedian(-1)),
+    "mode": lambda x: x.mode(),
+    "max": lambda x: (x.max(), x.min(), x.argmax(), x.argmin(), x.max(-1), x.min(-1), x.aminmax()),
+    "msort": lambda x: x.msort(),
+    "unique": lambda x: x.unique(return_counts=True),
+    "unique_consecutive": lambda x: x.unique_consecutive(return_inverse=True, return_counts=True),
+    "comparisons": lambda x: (x < 1, x >= x.flip(-1), x == x),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("of", ORDERS.values(), ids=ORDERS)
+def test_nan_has_its_place_in_every_float(of, dtype):
+    rows = [WITH_NAN, WITH_NAN[::-1], [0.0, 1.0, 0.0, 5.0, -1.0, 0.0, 7.0, 2.0]]
+    for values in (WITH_NAN, rows):
+        ours, theirs = (flat(of(lib.tensor(values, dtype=getattr(lib, dtype)))) for lib in (bk, torch))
+        for y, expected in zip(ours, theirs, strict=True):
+            assert str(y.dtype)[6:] == str(expected.dtype)[6:]
+            np.testing.assert_array_equal(y.double().numpy(), expected.double().numpy())
+
+
+def test_topk_of_many_bfloat16_with_nan():
+    x = floats(3, 600, grad=False).bfloat16()
+    x[1, 17] = x[1, 500] = float("nan")
+    for largest in (True, False):
+        expected = torch.tensor(x.tolist()).topk(5, largest=largest).values
+        np.testing.assert_array_equal(x.topk(5, largest=largest).values.float().numpy(), expected.numpy())
+
+
+def test_no_nan_is_another():
+    x = bk.tensor([1.0, float("nan"), 0.0, float("nan"), 1.0])
+    assert x.unique().shape == (4,) and x.unique(dim=0).shape == (4,)
+    values, inverse, counts = x.unique(return_inverse=True, return_counts=True)
+    assert inverse.tolist() == [1, 2, 0, 3, 1] and counts.tolist() == [1, 2, 1, 1]
+    rows = bk.tensor([[0.0, float("nan")], [0.0, float("nan")], [1.0, 2.0]])
+    assert rows.unique(dim=0).shape == torch.tensor(rows.tolist()).unique(dim=0).shape == (3, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_nan_goes_to_the_end(dtype):
+    for right in (False, True):
+        found = []
+        for lib in (bk, torch):
+            x = lib.tensor(WITH_NAN, dtype=getattr(lib, dtype))
+            order, kind = lib.tensor([-2.0, 0.0, 0.0, 3.0], dtype=x.dtype), {"right": right}
+            found.append([*lib.searchsorted(order, x, **kind), *lib.bucketize(x, order, **kind)])
+            found[-1] += lib.searchsorted(lib.stack([order, order]), lib.stack([x, x.flip(0)]), **kind).flatten()
+        assert [int(at) for at in found[0]] == [int(at) for at in found[1]]

@@ -251,7 +251,8 @@ class Recorder(Observer):
             self._stand_for(result, *before[0])
             self.trace.append(("repeat", name, what))
             return
-        if effect.ufunc is not None and len(read) == 2 and not kwargs and read[0].dtype == read[1].dtype:
+        alike = len(read) == 2 and read[0].dtype == read[1].dtype and read[0].dtype.kind != "V"  # bfloat16's warn of a NaN
+        if effect.ufunc is not None and alike and not kwargs:
             self._add(Ufunc(effect.ufunc, read, made[0]), "call", name, what, made)
         else:
             self._add(Call(effect.function, args, kwargs, made), "call", name, what, made)

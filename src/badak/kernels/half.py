@@ -20,6 +20,13 @@ def value_dtype(dtype: np.dtype) -> np.dtype:
     return FLOAT32 if dtype is not FLOAT32 and dtype == BFLOAT16 else dtype
 
 
+def sortable(x: np.ndarray) -> np.ndarray:
+    """x as NumPy sorts it: bfloat16, for whose NaN it finds no place, as float32; a bool that may be any byte as True or False."""
+    if x.dtype.kind == "b":
+        return x.view(np.uint8) != 0
+    return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+
 def converted(x: np.ndarray, kind: np.dtype) -> np.ndarray:
     """x in another dtype, as PyTorch rounds: float8_e4m3fn has no infinity and takes its largest number for what is too
     large, float8_e8m0fnu has no sign and no zero. A copy, unless x has the dtype already.

@@ -8,8 +8,9 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
 from badak.core.public_api.taken import named
+from badak.kernels.half import sortable
 from badak.kernels.memory_format import laid
-from badak.ops._broadcast import elementwise, stretched
+from badak.ops._broadcast import elementwise, quiet, stretched
 from badak.ops._check import in_order
 from badak.tensor.arithmetic import tensors
 from badak.tensor.data import as_array
@@ -28,6 +29,7 @@ def _fitted(number: int, dtype: np.dtype) -> Any:
 
 def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
     ordered = name not in ("eq", "ne")
+    silent = quiet(ufunc)  # bfloat16's warns of a NaN
 
     def function(input, other, *, out=None) -> Tensor:
         try:
@@ -52,7 +54,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
         if ordered:
             in_order(name, a)
         try:
-            y = Tensor._of(laid(ufunc(a, b), a, b))
+            y = Tensor._of(laid((silent if a.dtype.kind == "V" else ufunc)(a, b), a, b))
         except ValueError:
             stretched(a.shape, np.shape(b))
             raise
@@ -194,7 +196,7 @@ def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool =
         for one in b.flat[1:]:
             found = found | (a == one)
         return Tensor._of(np.asarray(~found if invert else found, order="C"))
-    return Tensor._of(np.isin(a, b, assume_unique=assume_unique, invert=invert))
+    return Tensor._of(np.isin(sortable(a), sortable(b), assume_unique=assume_unique, invert=invert))
 
 
 def is_nonzero(input) -> bool:

@@ -10,7 +10,7 @@ from badak.core.errors import DTypeError, tr
 from badak.core.public_api.taken import named
 from badak.kernels.memory_format import laid
 from badak.ops import special as ops
-from badak.ops._broadcast import stretched
+from badak.ops._broadcast import quiet, stretched
 from badak.tensor import returns
 from badak.tensor.arithmetic import mul, tensors
 from badak.tensor.elementwise import logaddexp
@@ -94,7 +94,7 @@ gcd = _of_two("gcd", np.gcd, "iu", tr("The greatest common divisor of integers; 
 lcm = _of_two("lcm", np.lcm, "iu", tr("The least common multiple of integers; lcm(0, 0) = 0."))
 heaviside = _of_two(
     "heaviside",
-    lambda x, at_zero: np.where(x == 0, at_zero, (x > 0).astype(x.dtype)),
+    quiet(lambda x, at_zero: np.where(x == 0, at_zero, (x > 0).astype(x.dtype))),
     "iufbV",
     tr("0 below 0, 1 above, other at 0; without gradient."),
 )

@@ -13,6 +13,7 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.core.public_api.taken import named
+from badak.kernels.half import sortable
 from badak.kernels.memory_format import turn
 from badak.ops._check import axis_of, in_order, keepdim_error
 from badak.ops.along import TakeAlong
@@ -32,8 +33,7 @@ from badak.tensor.upcast import in_float32
 
 @events.pure(along="dim")
 def _order(array, dim: int, descending: bool):
-    if array.dtype.kind == "b":
-        array = array.view(np.uint8) != 0  # a bool seen in other memory may be any byte
+    array = sortable(array)
     if not descending:
         return np.ascontiguousarray(np.argsort(array, axis=dim, kind="stable"), np.int64)
     # from the end, so that equal values keep their order
@@ -127,6 +127,7 @@ def _top(array, k: int, dim: int, largest: bool):
     before = (slice(None),) * dim
     if n < 512 or k > n // 8 or k == 0:
         return np.ascontiguousarray(_order(array, dim, largest)[(*before, slice(k))])
+    array = sortable(array)
     # among many, only the candidates are sorted; which of the values equal to the k-th are among them is not promised
     part = np.argpartition(array, n - k if largest else k - 1, axis=dim)
     candidates = np.sort(part[(*before, slice(n - k, None) if largest else slice(k))], axis=dim)
@@ -207,6 +208,7 @@ def _median(name: str, middle, input, dim, keepdim: bool):
 
 @events.pure(along="dim")
 def _middle(array, dim: int):
+    array = sortable(array)
     order = _order(array, dim, False)
     middle = order.take((array.shape[dim] - 1) // 2, dim)
     if array.dtype.kind != "f":
@@ -292,27 +294,31 @@ def mode(input, dim: int = -1, keepdim: bool = False):
     not_empty("mode", input, dim)
 
     def last_of_most(row):
-        values, counts = np.unique(row, return_counts=True)
+        values, counts = np.unique(row, return_counts=True, equal_nan=False)
         return len(row) - 1 - np.argmax(row[::-1] == values[counts.argmax()])
 
-    return returns.mode(*along(input, np.apply_along_axis(last_of_most, dim, array) if array.ndim else None, dim, keepdim))
+    found = np.apply_along_axis(last_of_most, dim, sortable(array)) if array.ndim else None
+    return returns.mode(*along(input, found, dim, keepdim))
 
 
 # ---------------------------------------------------------------------- distinct values and counts
 
 
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
-    """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
+    """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often.
+
+    No NaN equals another: each is a value of its own, at the end.
+    """
     in_order("unique", input)
     events.read(tr("unique, for the size of its result"))
     flags: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
-    found = np.unique(input._array, axis=dim, **flags)
-    if not isinstance(found, tuple):
-        return Tensor._of(found)
-    parts = list(found)
+    found = np.unique(sortable(input._array), axis=dim, equal_nan=False, **flags)
+    parts = list(found) if isinstance(found, tuple) else [found]
+    parts[0] = parts[0].astype(input._array.dtype, copy=False)
     if return_inverse:
         parts[1] = parts[1].reshape(input._array.shape if dim is None else (-1,))
-    return tuple(Tensor._of(part) for part in parts)
+    made = tuple(Tensor._of(part) for part in parts)
+    return made if return_inverse or return_counts else made[0]
 
 
 def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
@@ -408,30 +414,30 @@ def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):
 
 def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None) -> Tensor:
     """Where each value would go into the sorted sequence (its last dim) so that it stays sorted: before equal ones,
-    with right=True after them. Leading dims of both agree, or the sequence is one vector. `sorter` gives the order in
-    which a sequence that is not sorted would be."""
+    with right=True after them; NaN at its end. Leading dims of both agree, or the sequence is one vector. `sorter` gives
+    the order in which a sequence that is not sorted would be."""
     if side not in (None, "left", "right") or (right and side == "left"):
         cause = tr("searchsorted: expected side 'left' or 'right', as right={} says; got {!r}", right, side)
         raise ArgumentError(cause, "right=True")
     side = side or ("right" if right else "left")
     input = operand(input, "searchsorted")
     in_order("searchsorted", sorted_sequence)
-    rows, values = sorted_sequence._array, np.asarray(input._array if isinstance(input, Tensor) else input)
+    rows, values = sortable(sorted_sequence._array), sortable(np.asarray(input._array if isinstance(input, Tensor) else input))
     if sorter is not None:
         if sorter._array.shape != rows.shape:
             cause = tr("searchsorted: expected sorter of the sequence's shape {}; got {}", rows.shape, sorter._array.shape)
             raise ShapeError(cause, "sorter=sorted_sequence.argsort()")
         rows = np.take_along_axis(rows, sorter._array, -1)
-    kind = np.int32 if out_int32 else np.int64
-    if rows.ndim == 1:
-        return Tensor._of(np.asarray(np.searchsorted(rows, values, side)).astype(kind))
-    if rows.shape[:-1] != values.shape[:-1]:
+    if rows.ndim > 1 and rows.shape[:-1] != values.shape[:-1]:
         cause = tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape)
         raise ShapeError(cause, None)
-    count = math.prod(rows.shape[:-1])
-    flat = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
-    found = [np.searchsorted(row, value, side) for row, value in flat]
-    return Tensor._of(np.asarray(found, kind).reshape(values.shape))
+    if rows.ndim == 1:
+        found = np.searchsorted(rows, values, side)
+    else:
+        count = math.prod(rows.shape[:-1])
+        flat = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
+        found = np.asarray([np.searchsorted(row, value, side) for row, value in flat]).reshape(values.shape)
+    return Tensor._of(np.where(values == values, found, rows.shape[-1]).astype(np.int32 if out_int32 else np.int64))
 
 
 def bucketize(input, boundaries, *, out_int32: bool = False, right: bool = False) -> Tensor:
