@@ -1,11 +1,13 @@
 """Non-linearities and dropout as functions, against PyTorch."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
 
 import badak
-from badak.core.errors import ArgumentError, BadakWarning, ShapeError
+from badak.core.errors import ArgumentError, BadakError, BadakWarning, ShapeError
 from badak.nn import functional as F
 from tests.nn.twins import agree, normal
 
@@ -31,6 +33,45 @@ def test_activation_and_its_gradient(name):
 ])  # fmt: skip
 def test_activation_with_its_settings(name, options):
     agree(lambda lib, x: getattr(lib.nn.functional, name)(x, **options), X)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name, options", [
+    ("selu", {}), ("elu", {"alpha": 0.7}), ("celu", {"alpha": 0.7}), ("hardswish", {}), ("hardsigmoid", {}), ("glu", {}),
+    ("softplus", {"beta": 0.7, "threshold": 3.0}), ("softsign", {}), ("leaky_relu", {"negative_slope": 0.3}), ("relu6", {}),
+])  # fmt: skip
+def test_activations_of_16_bits_are_rounded_once(name, options, dtype):
+    x = torch.linspace(-6, 6, 2000).to(getattr(torch, dtype))
+    expected = getattr(torch.nn.functional, name)(x.double(), **options).to(x.dtype).float()
+    for inplace in (False, True) if name in ("selu", "elu", "celu", "hardswish", "hardsigmoid", "relu6") else (False,):
+        given = badak.tensor(x.tolist(), dtype=getattr(badak, dtype))
+        y = getattr(F, name)(given, **options, **({"inplace": True} if inplace else {})).float()
+        assert np.count_nonzero(y.numpy() != expected.numpy()) <= 3  # of 2000: where float32 stands between two of 16 bits
+
+
+NOT_FLOATS = {"bool": [False, True], "uint8": [0, 1, 200], "int64": [-3, 0, 2]}
+
+
+@pytest.mark.parametrize("dtype", NOT_FLOATS)
+@pytest.mark.parametrize("name", [
+    *ONE_ARGUMENT, "rrelu", "glu", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "softmax", "normalize",
+])  # fmt: skip
+def test_integers_are_taken_where_pytorch_takes_them(name, dtype):
+    found = []
+    for lib in (badak, torch):
+        x = lib.tensor([NOT_FLOATS[dtype] * 2], dtype=getattr(lib, dtype))
+        others = (x,) if name.endswith("_loss") else (-1,) if name == "softmax" else ()
+        try:
+            y = getattr(lib.nn.functional, name)(x, *others)
+        except RuntimeError as error:
+            found.append(error)
+        else:
+            found.append((str(y.dtype)[6:], y.float().numpy()))
+    if isinstance(found[1], RuntimeError):
+        assert isinstance(found[0], BadakError), f"badak gives {found[0]}"
+    else:
+        assert found[0][0] == found[1][0]
+        np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
@@ -121,6 +162,27 @@ def test_other_dropouts_keep_what_pytorch_keeps(name, shape):
         return getattr(lib.nn.functional, name)(x, 0.4, True)
 
     agree(both, normal(0, *shape), units=4)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("dims", range(1, 7))
+def test_dropout_of_channels_warns_of_dims_as_pytorch_does(axes, dims):
+    found = []
+    for lib in (badak, torch):
+        lib.manual_seed(5)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                y = getattr(lib.nn.functional, f"dropout{axes}d")(lib.ones((3,) * dims), 0.4)
+            except RuntimeError:
+                y = None
+        said = [str(each.message).partition(":")[2][:30] for each in said]
+        found.append((said, None if y is None else y.numpy()))
+    assert found[0][0] == found[1][0]
+    if found[1][1] is None:
+        assert found[0][1] is None
+    else:
+        np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
 
 
 def test_dropout_does_nothing_outside_of_training():

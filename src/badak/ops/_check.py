@@ -5,7 +5,7 @@ from operator import index
 
 import numpy as np
 
-from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
+from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, NotSupportedError, tr
 
 # PyTorch's other words for dtypes, which its messages use: float16 is Half, and c10::Half in C++.
 WORDS = {
@@ -127,6 +127,13 @@ def expect_real(name: str, *tensors) -> None:
     for x in tensors:
         if x._array.dtype.kind == "c":
             raise DTypeError(tr("{}: expected real numbers; got {}", name, x.dtype), "x.real")
+
+
+def expect_floats(name: str, *tensors) -> None:
+    """Refuse integers and booleans, whose minus may wrap around: PyTorch computes it for floats alone."""
+    for x in tensors:
+        if x._array.dtype.kind in "iub":
+            raise NotSupportedError(tr("\"{}\" not implemented for '{}'", name, x.dtype.word), "x.float() first")
 
 
 def axis_of(dim: int, ndim: int) -> int:

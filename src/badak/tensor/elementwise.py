@@ -5,7 +5,7 @@ from badak.ops import activation, select
 from badak.ops import elementwise as ops
 from badak.ops import softmax as _softmax
 from badak.ops._broadcast import stretched
-from badak.ops._check import expect_real, in_order
+from badak.ops._check import expect_floats, expect_real, in_order
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.casting import in_half
@@ -45,6 +45,7 @@ def prelu(input, weight) -> Tensor:
     for each in (input, weight):
         if not isinstance(each, Tensor):
             raise not_a_tensor("prelu", each)
+    expect_floats("prelu", input)
     x, weight = in_half(input), in_half(weight)
     if weight.dtype is not x.dtype:
         cause = tr("prelu: Type promoting not supported. Got {} and {}", x.dtype.word, weight.dtype.word)
@@ -64,6 +65,7 @@ def prelu(input, weight) -> Tensor:
 
 def hardshrink(input, lambd=0.5) -> Tensor:
     """y = x where |x| > lambd, else 0."""
+    expect_floats("hardshrink", input)
     return where((input >= -lambd) & (input <= lambd), 0.0, input)
 
 

@@ -1,7 +1,7 @@
 """What several families of functions share."""
 
 from badak.core.errors import ArgumentTypeError, tr, warn_once
-from badak.ops._check import expect_real
+from badak.ops._check import expect_floats, expect_real
 from badak.tensor import Tensor
 from badak.tensor.inplace import write_
 
@@ -17,6 +17,13 @@ def real_tensor(x, where: str, name: str = "input") -> Tensor:
     """x, which must be a tensor of real numbers."""
     if type(x) is not Tensor or x._array.dtype.kind == "c":
         expect_real(where, tensor(x, where, name))
+    return x
+
+
+def float_tensor(x, where: str, name: str = "input") -> Tensor:
+    """x, which must be a tensor of floats."""
+    if type(x) is not Tensor or x._array.dtype.kind in "iub":
+        expect_floats(where, tensor(x, where, name))
     return x
 
 

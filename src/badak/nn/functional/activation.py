@@ -4,14 +4,14 @@
 """
 
 from badak.core.errors import ArgumentError, ShapeError, tr, warn_once
-from badak.nn.functional._common import original, placed, real_tensor, tensor
+from badak.nn.functional._common import float_tensor, original, placed, real_tensor, tensor
 from badak.ops import activation as ops
+from badak.ops._check import expect_floats
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_like
 from badak.tensor.elementwise import hardshrink as hardshrink
 from badak.tensor.elementwise import prelu as prelu
 from badak.tensor.elementwise import relu as of_tensor
-from badak.tensor.promote import floating
 from badak.tensor.random import default_generator
 from badak.tensor.upcast import in_float32
 
@@ -58,7 +58,7 @@ def gelu(input, approximate="none") -> Tensor:
         >>> F.gelu(badak.tensor([0.0, 10.0])).tolist()
         [0.0, 10.0]
     """
-    return apply(ops.GELU, real_tensor(input, "gelu"), approximate=approximate)
+    return apply(ops.GELU, real_tensor(float_tensor(input, "gelu"), "gelu"), approximate=approximate)
 
 
 def silu(input, inplace=False) -> Tensor:
@@ -74,7 +74,7 @@ def silu(input, inplace=False) -> Tensor:
         >>> F.silu(badak.tensor([0.0])).tolist()
         [0.0]
     """
-    return placed(apply(ops.SiLU, tensor(input, "silu")), input, inplace, "silu_")
+    return placed(apply(ops.SiLU, float_tensor(input, "silu")), input, inplace, "silu_")
 
 
 def tanh(input) -> Tensor:
@@ -164,13 +164,18 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
 
 def logsigmoid(input) -> Tensor:
     """y = log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), without overflow.   dx = dy sigmoid(-x)."""
-    x = tensor(input, "logsigmoid")
+    x = float_tensor(input, "logsigmoid")
     return (-softplus(-x, threshold=float("inf"))).contiguous()
 
 
 def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
     """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.   dx = dy sigmoid(beta x)."""
-    x = tensor(input, "softplus")
+    x = float_tensor(input, "softplus")
+    return _softplus(x, beta, threshold)
+
+
+@in_float32
+def _softplus(x: Tensor, beta: float, threshold: float) -> Tensor:
     z = x * beta
     y = z.logaddexp(z.new_zeros(())) / beta
     return y if threshold == float("inf") else where(z > threshold, x, y)
@@ -178,7 +183,7 @@ def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
 
 def mish(input, inplace=False) -> Tensor:
     """y = x tanh(softplus(x)). Misra 2019."""
-    return placed(_mish(original(input, inplace, "mish")), input, inplace, "mish_")
+    return placed(_mish(original(float_tensor(input, "mish"), inplace, "mish")), input, inplace, "mish_")
 
 
 @in_float32
@@ -191,6 +196,8 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
     if min_val > max_val:
         raise ArgumentError(tr("hardtanh: expected min_val <= max_val; got {}, {}", min_val, max_val), "swap them")
     x = original(input, inplace, "hardtanh")
+    if x._array.dtype.kind in "bu":
+        expect_floats("hardtanh", x)
     if x._array.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
     return placed(_between(x, min_val, max_val), input, inplace, "hardtanh_")
@@ -198,7 +205,10 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
 
 def relu6(input, inplace=False) -> Tensor:
     """y = min(max(x, 0), 6)."""
-    return placed(_between(original(input, inplace, "relu6"), 0, 6), input, inplace, "relu6_")
+    x = original(input, inplace, "relu6")
+    if x._array.dtype.kind == "b":
+        expect_floats("relu6", x)
+    return placed(_between(x, 0, 6), input, inplace, "relu6_")
 
 
 def _between(x: Tensor, low: float, high: float) -> Tensor:
@@ -209,37 +219,46 @@ def _between(x: Tensor, low: float, high: float) -> Tensor:
 
 def hardsigmoid(input, inplace=False) -> Tensor:
     """y = min(max(x + 3, 0), 6) / 6."""
-    return placed(_between(input + 3.0, 0.0, 6.0) / 6.0, input, inplace, "hardsigmoid_")
+    return placed(_hardsigmoid(float_tensor(input, "hardsigmoid")), input, inplace, "hardsigmoid_")
+
+
+@in_float32
+def _hardsigmoid(x: Tensor) -> Tensor:
+    return _between(x + 3.0, 0.0, 6.0) / 6.0
 
 
 def hardswish(input, inplace=False) -> Tensor:
     """y = x min(max(x + 3, 0), 6) / 6. Howard et al. 2019."""
-    x = original(input, inplace, "hardswish")
-    return placed(x * _between(x + 3.0, 0.0, 6.0) / 6.0, input, inplace, "hardswish_")
+    return placed(_hardswish(original(float_tensor(input, "hardswish"), inplace, "hardswish")), input, inplace, "hardswish_")
+
+
+@in_float32
+def _hardswish(x: Tensor) -> Tensor:
+    return x * _between(x + 3.0, 0.0, 6.0) / 6.0
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
     """y = x where x > 0, else negative_slope x."""
-    x = original(input, inplace, "leaky_relu")
+    x = original(float_tensor(input, "leaky_relu"), inplace, "leaky_relu")
     return placed(where(x > 0, x, x * negative_slope), input, inplace, "leaky_relu_")
 
 
 def elu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
-    x = original(input, inplace, "elu")
-    return placed(apply(ops.ELU, floating(x, "elu"), alpha=alpha, scale=1.0, input_scale=1.0), input, inplace, "elu_")
+    x = original(float_tensor(input, "elu"), inplace, "elu")
+    return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0), input, inplace, "elu_")
 
 
 def celu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
-    x = original(input, inplace, "celu")
-    return placed(apply(ops.ELU, floating(x, "celu"), alpha=alpha, scale=1.0, input_scale=1.0 / alpha), input, inplace, "celu_")
+    x = original(float_tensor(input, "celu"), inplace, "celu")
+    return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0 / alpha), input, inplace, "celu_")
 
 
 def selu(input, inplace=False) -> Tensor:
     """y = scale elu(x, alpha), with the two constants that keep mean 0 and variance 1."""
-    x = original(input, inplace, "selu")
-    return placed(apply(ops.ELU, floating(x, "selu"), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0), input, inplace, "selu_")
+    x = original(float_tensor(input, "selu"), inplace, "selu")
+    return placed(apply(ops.ELU, x, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0), input, inplace, "selu_")
 
 
 def threshold(input, threshold, value, inplace=False) -> Tensor:
@@ -250,12 +269,16 @@ def threshold(input, threshold, value, inplace=False) -> Tensor:
 
 def glu(input, dim=-1) -> Tensor:
     """y = a sigmoid(b), a and b the two halves of x along `dim`. Dauphin et al. 2017."""
-    x = tensor(input, "glu")
+    x = float_tensor(input, "glu")
     size = x.shape[dim]
     if size % 2:
         cause = tr("glu: Halving dimension must be even, but dimension {} is size {}", dim, size)
         raise ShapeError(cause, tr("an input of {} there", size + 1))
-    a, b = x.chunk(2, dim)
+    return _gated(*x.chunk(2, dim))
+
+
+@in_float32
+def _gated(a: Tensor, b: Tensor) -> Tensor:
     return a * b.sigmoid()
 
 
@@ -274,6 +297,7 @@ def softshrink(input, lambd=0.5) -> Tensor:
     """y = x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
     if lambd < 0:
         raise ArgumentError(tr("softshrink: lambda must be greater or equal to 0, but found to be {}.", lambd), "abs(lambd)")
+    input = float_tensor(input, "softshrink")
     return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, where(input.isnan(), input, 0.0)))
 
 
@@ -323,7 +347,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) ->
         raise ArgumentError(cause, "1/8, 1/3")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    x = original(input, inplace, "rrelu")
+    x = original(float_tensor(input, "rrelu"), inplace, "rrelu")
     below = x.detach() <= 0
     slopes = zeros(int(below.sum()), dtype=float64).uniform_(lower, upper).to(x.dtype)
     return placed(x * ones_like(x.detach()).masked_scatter(below, slopes), input, inplace, "rrelu_")

@@ -5,7 +5,7 @@ Source: Srivastava et al. 2014; Tompson et al. 2015 for whole channels; Klambaue
 
 import math
 
-from badak.core.errors import ArgumentError, tr
+from badak.core.errors import ArgumentError, tr, warn_once
 from badak.nn.functional._common import placed, tensor
 from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from badak.ops.select import Dropout
@@ -45,33 +45,46 @@ def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
 
 def dropout1d(input, p=0.5, training=True, inplace=False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
-    return _channels(input, p, training, inplace, 3, "dropout1d")
+    return _channels(input, p, training, inplace, 1, "dropout1d")
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False) -> Tensor:
-    """Dropout of whole channels of (N, C, H, W), or of (N, C, L) as PyTorch reads it."""
-    return _channels(input, p, training, inplace, None, "dropout2d")
+    """Dropout of whole channels of (N, C, H, W), or of (N, C, L) as PyTorch reads it, and warns of it."""
+    return _channels(input, p, training, inplace, 2, "dropout2d")
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-    return _channels(input, p, training, inplace, 5, "dropout3d")
+    return _channels(input, p, training, inplace, 3, "dropout3d")
 
 
-def _channels(input, p: float, training: bool, inplace: bool, batched: int | None, name: str) -> Tensor:
+def _channels(input, p: float, training: bool, inplace: bool, axes: int, name: str) -> Tensor:
     x = _checked(input, p, name)
-    if batched is not None and x.dim() not in (batched - 1, batched):
-        cause = tr("{}: Expected {}D or {}D input, but received a {}D input.", name, batched - 1, batched, x.dim())
-        raise ArgumentError(cause, "dropout for any shape")
+    expected = x.dim() - axes in (1, 2)  # dims
+    if not expected and axes == 1:
+        raise ArgumentError(tr("{}: Expected 2D or 3D input, but received a {}D input.", name, x.dim()), "dropout for any shape")
+    lead = 2 if axes == 2 or x.dim() == axes + 2 else 1  # without a batch the channels come first
+    if not expected:
+        cause = tr("{}: Received a {}-D input to {}: dim {} is taken as the channels", name, x.dim(), name, lead - 1)
+        warn_once((name, x.dim()), cause, "dropout for any shape")
+    elif axes == 2 and x.dim() == 3:
+        cause = tr("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired: "
+                   "it is taken as (N, C, L), not as (C, H, W)")  # fmt: skip
+        warn_once((name, 3), cause, tr("dropout1d(x), or dropout2d(x.unsqueeze(0)) of one image"))
+    if x.dim() < lead:
+        raise _few_dims()
     if p == 0 or not training or x.numel() == 0:
         return x
     if p == 1:
         return placed(x * 0.0, x, inplace, name + "_")
-    lead = 1 if x.dim() == (batched or 0) - 1 else 2  # without a batch the channels come first
     shape = (1, *x.shape[:1]) if lead == 1 else tuple(x.shape[:2])
     keep = default_generator.bernoulli(1 - p, shape).reshape(*x.shape[:lead], *(1,) * (x.dim() - lead))
     mask = Tensor._of(keep).expand(x.shape)
     return placed(apply(Dropout, x, mask, p=p), x, inplace, name + "_")
+
+
+def _few_dims() -> ArgumentError:
+    return ArgumentError("Feature dropout requires at least 2 dimensions in the input", "x (N, C, ...)")
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
@@ -104,7 +117,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor
     if p == 0 or not training or x.numel() == 0:
         return x
     if x.dim() < 2:
-        raise ArgumentError("Feature dropout requires at least 2 dimensions in the input", "x (N, C, ...)")
+        raise _few_dims()
     if p == 1:
         return placed(x * 0.0, x, inplace, "feature_alpha_dropout_")
     keep = default_generator.bernoulli(1 - p, tuple(x.shape[:2])).reshape(*x.shape[:2], *(1,) * (x.dim() - 2))

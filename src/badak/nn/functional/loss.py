@@ -8,8 +8,8 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn, warn_once
-from badak.nn.functional._common import real_tensor, reduction_of, tensor
-from badak.ops._check import expect_real
+from badak.nn.functional._common import float_tensor, real_tensor, reduction_of, tensor
+from badak.ops._check import expect_floats, expect_real
 from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv, check_smoothing
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 from badak.tensor.upcast import in_float32
@@ -52,7 +52,7 @@ def cross_entropy(
         >>> round(F.cross_entropy(logits.flatten(0, 1), target.flatten()).item(), 4)
         2.3026
     """
-    logits, reduction = tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
+    logits, reduction = real_tensor(input, "cross_entropy"), reduction_of(size_average, reduce, reduction)
     check_smoothing(label_smoothing)
     _look_for_probabilities(logits)
     if target._array.dtype.kind in "fV" and target._array.shape == logits._array.shape:
@@ -85,7 +85,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         >>> F.nll_loss(badak.tensor([[-1.0, -2.0]]), badak.tensor([1])).item()
         2.0
     """
-    logp, reduction = tensor(input, "nll_loss"), reduction_of(size_average, reduce, reduction)
+    logp, reduction = real_tensor(input, "nll_loss"), reduction_of(size_average, reduce, reduction)
     return _of_classes("nll_loss", NLL, logp, target, weight, reduction, ignore_index=ignore_index)
 
 
@@ -237,6 +237,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     x, target = _pair("smooth_l1_loss", input, target)
+    expect_floats("smooth_l1_loss", x)
     d = (x - target).abs()
     far = d >= beta
     near = d.masked_fill(far, beta)  # the square of what is far could be inf, and inf * 0 is NaN
@@ -249,6 +250,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tenso
     if delta <= 0:
         raise ArgumentError(tr("huber_loss does not support non-positive values for delta; got {}", delta), "delta=1.0")
     x, target = _pair("huber_loss", input, target)
+    expect_floats("huber_loss", x)
     d = (x - target).abs()
     far = d > delta
     near = d.masked_fill(far, delta)  # as in smooth_l1_loss
@@ -383,7 +385,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """log(1 + exp(-target x)), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
-    x = tensor(input, "soft_margin_loss")
+    x = float_tensor(input, "soft_margin_loss")
     z = -(tensor(target, "soft_margin_loss", "target") * x)
     if z.shape != x.shape:
         cause = tr("soft_margin_loss: output with shape {} doesn't match the broadcast shape {}", list(x.shape), list(z.shape))
