@@ -6,6 +6,7 @@ import torch
 
 import badak
 from badak import nn
+from badak.core.errors import ArgumentError
 
 
 @pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hann", "kaiser"])
@@ -62,3 +63,40 @@ def test_the_layer_of_bags_is_pytorchs(mode):
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-6)
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
     assert found[0][2] == found[1][2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_are_rounded_once_and_know_nothing_of_the_padding(mode, dtype):
+    table = np.random.default_rng(0).standard_normal((9, 4)).astype(np.float32)
+    table[2] = np.nan
+    ids = np.random.default_rng(1).integers(0, 9, (5, 40))
+    found = []
+    for lib, kind in ((badak, getattr(badak, dtype)), (torch, torch.float64)):
+        rows = lib.tensor(badak.tensor(table, dtype=getattr(badak, dtype)).tolist(), dtype=kind).requires_grad_()
+        y = lib.nn.functional.embedding_bag(lib.from_numpy(ids), rows, mode=mode, padding_idx=2)
+        y.backward(lib.ones_like(y))
+        found.append((y.detach().double().numpy(), rows.grad.double().numpy()))
+    eps = {"float32": 1e-6, "float16": 2**-11, "bfloat16": 2**-8}[dtype]
+    for ours, theirs, units in zip(*found, (1, 8)):
+        np.testing.assert_allclose(ours, theirs, rtol=units * eps, atol=1e-6)
+
+
+def test_bags_of_a_table_that_is_there():
+    found = []
+    for lib in (badak, torch):
+        layer = lib.nn.EmbeddingBag.from_pretrained(lib.arange(12.0).reshape(4, 3), mode="sum", padding_idx=-1)
+        trained = lib.nn.EmbeddingBag.from_pretrained(lib.ones(4, 3), False)
+        found.append((layer(lib.tensor([[3, 1]])).tolist(), layer.weight.requires_grad, trained.weight.requires_grad, repr(layer)))
+    assert found[0] == found[1] and found[0][0] == [[3.0, 4.0, 5.0]]
+    with pytest.raises(AssertionError, match="expected to be 2-dimensional"):
+        badak.nn.EmbeddingBag.from_pretrained(badak.ones(3))
+
+
+def test_bags_refuse_what_pytorch_refuses():
+    ids, bags = badak.tensor([[0, 1]]), badak.nn.functional.embedding_bag
+    for wrong in (2, -3):
+        with pytest.raises(ArgumentError, match="padding_idx must be within the number of embeddings"):
+            bags(ids, badak.ones(2, 3), padding_idx=wrong)
+    with pytest.raises(ArgumentError, match="to have the same type"):
+        bags(ids, badak.ones(2, 3), mode="sum", per_sample_weights=badak.ones(1, 2).double())

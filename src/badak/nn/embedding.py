@@ -88,9 +88,7 @@ class Embedding(_Table):
         sparse: bool = False,
     ) -> "Embedding":
         """An Embedding with the given table (V, C), by default not trained."""
-        if embeddings.dim() != 2:
-            raise _TableError(tr("Embeddings parameter is expected to be 2-dimensional (V, C), got {}", tuple(embeddings.shape)))
-        rows, width = embeddings.shape
+        rows, width = _sizes(embeddings)
         return cls(rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def forward(self, input):
@@ -134,6 +132,25 @@ class EmbeddingBag(_Table):
         if _weight is None:
             self.reset_parameters()
 
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> "EmbeddingBag":
+        """An EmbeddingBag with the given table (V, C), by default not trained."""
+        options = (max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
+        made = cls(*_sizes(embeddings), *options)
+        made.weight.requires_grad = not freeze
+        return made
+
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(
             input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
@@ -155,6 +172,12 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
         cause = tr("Padding_idx must be within num_embeddings: padding_idx={}, rows 0..{}", padding_idx, rows - 1)
         raise ArgumentError(cause, tr("num_embeddings={} or another padding_idx", padding_idx + 1))
     return padding_idx % rows
+
+
+def _sizes(table: Tensor) -> tuple[int, int]:
+    if table.dim() != 2:
+        raise _TableError(tr("Embeddings parameter is expected to be 2-dimensional (V, C), got {}", tuple(table.shape)))
+    return table.shape[0], table.shape[1]
 
 
 def _check_table(weight: Tensor, rows: int, width: int) -> None:

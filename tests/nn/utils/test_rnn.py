@@ -106,3 +106,11 @@ def test_a_state_carried_over_equals_one_pass():
 def test_dropout_of_a_single_layer_warns():
     with pytest.warns(UserWarning, match="expects num_layers greater than 1"):
         nn.GRU(3, 4, dropout=0.5)
+
+
+def test_a_packed_sequence_in_another_dtype():
+    for lib in (badak, torch):
+        packed = lib.nn.utils.rnn.pack_sequence([lib.ones(3), lib.ones(2)])
+        for name, dtype in (("short", lib.int16), ("char", lib.int8), ("byte", lib.uint8), ("double", lib.float64)):
+            assert getattr(packed, name)().data.dtype == dtype
+        assert packed.to(lib.float32) is packed.float() is packed.cpu() is packed and not packed.is_pinned()

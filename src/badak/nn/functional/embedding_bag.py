@@ -7,6 +7,7 @@ from badak.core.errors import ArgumentError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
 from badak.tensor import Tensor
+from badak.tensor.upcast import in_float32
 
 __all__ = ["embedding_bag"]
 
@@ -29,22 +30,37 @@ def embedding_bag(
     if ids.dim() not in (1, 2) or (offsets is None) != (ids.dim() == 2):
         cause = tr("embedding_bag: expected ids (B, N) without offsets, or (T,) with them; got {}", tuple(ids.shape))
         raise ArgumentError(cause, "ids.flatten(), offsets")
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        cause = tr("embedding_bag: expected weight and per_sample_weights to have the same type, got {} and {}", weight.dtype,
+                   per_sample_weights.dtype)  # fmt: skip
+        raise ArgumentError(cause, "per_sample_weights.to(weight.dtype)")
     if padding_idx is not None:
+        if not -weight.shape[0] <= padding_idx < weight.shape[0]:
+            cause = tr("embedding_bag: padding_idx must be within the number of embeddings: {} of {}", padding_idx, weight.shape[0])
+            raise ArgumentError(cause, "padding_idx=None")
         padding_idx %= weight.shape[0]
     if sparse and mode == "max":
         raise ArgumentError("embedding_bag: max mode does not support sparse weights", "sparse=False")
     rows = embedding(ids.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     bags, count = _bags(ids, offsets, include_last_offset)
-    keep = rows.new_ones(rows.shape[:1]) if padding_idx is None else (ids.reshape(-1) != padding_idx).to(rows.dtype)
+    keep = None if padding_idx is None else ids.reshape(-1) != padding_idx
     if mode == "max":
-        rows, bags = (rows, bags) if padding_idx is None else (rows[keep != 0], bags[keep != 0])
+        rows, bags = (rows, bags) if keep is None else (rows[keep], bags[keep])
         at = bags.unsqueeze(-1).expand(rows.shape)
         return rows.new_zeros((count, rows.shape[1])).scatter_reduce(0, at, rows, "amax", include_self=False)
-    weights = keep if per_sample_weights is None else keep * per_sample_weights.reshape(-1)
-    total = rows.new_zeros((count, rows.shape[1])).index_add(0, bags, rows * weights.unsqueeze(-1))
-    if mode == "sum":
+    return _summed(rows, per_sample_weights, keep, bags, count, mode == "mean")
+
+
+@in_float32
+def _summed(rows: Tensor, weights, keep, bags: Tensor, count: int, mean: bool) -> Tensor:
+    """The sum or mean of the rows of each bag that are kept, each times its weight."""
+    rows = rows if keep is None else rows.masked_fill(~keep.unsqueeze(-1), 0)
+    rows = rows if weights is None else rows * weights.reshape(-1, 1)
+    total = rows.new_zeros((count, rows.shape[1])).index_add(0, bags, rows)
+    if not mean:
         return total
-    return total / rows.new_zeros(count).index_add(0, bags, keep).clamp(min=1).unsqueeze(-1)
+    one = rows.new_ones(rows.shape[:1]) if keep is None else keep.to(rows.dtype)
+    return total / rows.new_zeros(count).index_add(0, bags, one).clamp(min=1).unsqueeze(-1)
 
 
 def _bags(ids: Tensor, offsets, include_last: bool) -> tuple[Tensor, int]:

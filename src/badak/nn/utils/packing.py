@@ -16,16 +16,24 @@ class _Packed(NamedTuple):
     unsorted_indices: Tensor | None = None
 
 
+_CASTS = frozenset("float double half bfloat16 long int short char byte cpu pin_memory".split())
+
+
 class PackedSequence(_Packed):
     """What `pack_padded_sequence` makes and recurrent layers take: data, batch_sizes and the order of the sequences."""
 
     def to(self, *args, **kwargs) -> "PackedSequence":
-        """The same with its data in another dtype."""
-        return self._replace(data=self.data.to(*args, **kwargs))
+        """The same with its data in another dtype; itself where that changes nothing."""
+        return self._with(self.data.to(*args, **kwargs))
+
+    def _with(self, data: Tensor) -> "PackedSequence":
+        return self if data is self.data else self._replace(data=data)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("float", "double", "half", "bfloat16", "long", "int", "cpu"):
-            return lambda: self._replace(data=getattr(self.data, name)())
+        if name in _CASTS:
+            return lambda: self._with(getattr(self.data, name)())
+        if name == "is_pinned":
+            return self.data.is_pinned
         raise AttributeError(f"'PackedSequence' object has no attribute '{name}'")
 
     @property
