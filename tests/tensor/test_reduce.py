@@ -178,3 +178,23 @@ def test_equal_numbers_vary_by_nothing_and_slope_by_nothing(dim, dtype):
             assert not sigma.any() and not x.var(dim).any()
             sigma.sum().backward()
             assert not x.grad.any()
+
+
+@pytest.mark.parametrize("name", ["sum", "nansum", "prod", "cumsum", "cumprod"])
+def test_a_sum_has_the_dtype_that_was_asked_for(name):
+    for given in ("bool", "uint8", "int32", "float32", "bfloat16"):
+        for dtype in ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"):
+            ours, theirs = (
+                getattr(lib, name)(lib.tensor([[3, 0, 1], [100, 7, 2]]).to(getattr(lib, given)), 1, dtype=getattr(lib, dtype))
+                for lib in (bk, torch)
+            )
+            assert str(ours.dtype)[6:] == str(theirs.dtype)[6:] == dtype
+            np.testing.assert_array_equal(ours.double().numpy(), theirs.double().numpy())
+
+
+def test_any_and_all_over_no_dim():
+    x = whole(2, 3, 4)
+    for each in (x, x.to(bk.uint8), x.bool(), x.float()):
+        for none in ((), []):
+            agree_both("any", each, none)
+            agree_both("all", each, none, keepdim=True)

@@ -158,3 +158,9 @@ def test_a_nan_goes_to_the_end(dtype):
             found.append([*lib.searchsorted(order, x, **kind), *lib.bucketize(x, order, **kind)])
             found[-1] += lib.searchsorted(lib.stack([order, order]), lib.stack([x, x.flip(0)]), **kind).flatten()
         assert [int(at) for at in found[0]] == [int(at) for at in found[1]]
+
+
+def test_a_histogram_of_integers_is_refused():
+    for dtype in (bk.uint8, bk.int64, bk.bool):
+        with pytest.raises(RuntimeError, match="\"histc\" not implemented for"):
+            bk.histc(bk.ones(3, dtype=dtype), 4)

@@ -207,7 +207,8 @@ def _truth(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
         if type(keepdim) is not bool:
             raise keepdim_error(keepdim)
         array = input._array
-        axes = axes_of(dim if axis is None else axis, array.ndim)
+        dim = dim if axis is None else axis
+        axes = () if isinstance(dim, list | tuple) and not dim else axes_of(dim, array.ndim)  # (): no dim, as in PyTorch
         y = row_major(np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool)))
         return into(out, Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y))
 

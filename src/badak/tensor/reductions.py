@@ -71,8 +71,8 @@ def not_empty(name: str, input, dim) -> None:
 def _summands(name: str, op: type[Reduction]) -> Function:
     def function(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
         y = reduced(op, counting(input, dtype), dim, keepdim, axis, None)
-        if dtype is not None and dtypes.to_dtype(dtype) is dtypes.bool_:  # which counts in integers
-            y = cast(y, dtypes.bool_)
+        if dtype is not None:  # NumPy counts booleans and short integers in longer ones
+            y = cast(y, dtypes.to_dtype(dtype))
         return y if out is None else into(out, y)
 
     return function

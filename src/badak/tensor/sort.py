@@ -15,7 +15,7 @@ from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, S
 from badak.core.public_api.taken import named
 from badak.kernels.half import sortable
 from badak.kernels.memory_format import turn
-from badak.ops._check import axis_of, in_order, keepdim_error
+from badak.ops._check import axis_of, expect_floats, in_order, keepdim_error
 from badak.ops.along import TakeAlong
 from badak.ops.reduce import OneOf
 from badak.tensor import returns
@@ -353,6 +353,7 @@ def bincount(input, weights=None, minlength: int = 0) -> Tensor:
 def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
     in_order("histc", input)
+    expect_floats("histc", input)
     array = input._array
     if min == max and array.size:
         min, max = float(array.min()), float(array.max())
