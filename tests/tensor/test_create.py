@@ -192,3 +192,57 @@ def test_too_large_a_number_becomes_infinite_without_a_warning():
     for lib in (badak, torch):
         assert lib.tensor([1e300, -1e300]).tolist() == [float("inf"), -float("inf")]
         assert lib.as_tensor(np.array([1e300]), dtype=lib.float16).tolist() == [float("inf")]
+
+
+SEQUENCES = {
+    "arange": lambda lib, out: lib.arange(0, 4, out=out),
+    "linspace": lambda lib, out: lib.linspace(0, 3, 4, out=out),
+    "logspace": lambda lib, out: lib.logspace(0, 3, 4, out=out),
+    "range": lambda lib, out: lib.range(0, 3, out=out),
+}
+
+
+@pytest.mark.filterwarnings("ignore:range is deprecated", "ignore:torch.range is deprecated")
+@pytest.mark.parametrize("make", SEQUENCES.values(), ids=SEQUENCES)
+def test_a_sequence_goes_into_memory_of_its_size_in_any_shape(make):
+    found = []
+    for lib in (badak, torch):
+        x = lib.zeros(2, 3)
+        y = make(lib, x.narrow(1, 1, 2))
+        found.append((x.tolist(), y.tolist()))
+    assert found[0] == found[1]
+    with pytest.raises(RuntimeError, match="unsupported operation: more than one element of the written-to tensor"):
+        make(badak, badak.rand(1).expand(4))
+
+
+def test_out_that_several_entries_share_is_refused():
+    for call in (
+        lambda out: badak.add(badak.ones(4), 1, out=out),
+        lambda out: badak.ones(4, out=out),
+        lambda out: badak.cat([badak.ones(4)], out=out),
+        lambda out: badak.sort(badak.ones(4), out=(out, badak.arange(4))),
+    ):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
+            call(badak.rand(1).expand(4))
+
+
+@pytest.mark.parametrize("count, offset", [(0, 0), (-1, 8), (-1, -4), (3, 0), (-1, 2), (2, 4), (-1, 9)])
+def test_a_buffer_that_does_not_hold_what_is_asked_for(count, offset):
+    for lib in (badak, torch):
+        with pytest.raises(ValueError) as caught:
+            lib.frombuffer(bytearray(8), dtype=lib.float32, count=count, offset=offset)
+        if lib is badak:
+            said = str(caught.value)
+        else:
+            assert str(caught.value).split("(")[0] in said
+    for lib in (badak, torch):
+        with pytest.raises(ValueError, match="must not be 0"):
+            lib.frombuffer(bytearray(0), dtype=lib.float32)
+
+
+def test_empty_vectors_join_along_any_dim():
+    for lib in (badak, torch):
+        nothing, x = lib.zeros(0), lib.ones(2, 3)
+        for dim in (0, 1, -1):
+            assert lib.cat([nothing, nothing], dim).shape == (0,)
+            assert lib.cat([nothing, x], dim).shape == lib.cat([x, nothing], dim).shape == (2, 3)

@@ -148,3 +148,19 @@ def test_no_overflow_and_no_digits_lost_on_the_way():
             assert a.grad.tolist() == pytest.approx([2.0611537e-09, 4.539993e-05], rel=1e-6)
         k0 = lib.special.modified_bessel_k0(lib.tensor([1e-310, 1.0], dtype=lib.float64))
         assert k0.tolist() == pytest.approx([713.917, 0.42102443824], rel=1e-5)
+
+
+def test_digits_of_integers_and_signs_of_booleans():
+    for dtype in (bk.int64, bk.uint8, bk.bool):
+        agree_both("round", whole(90, 5).to(dtype), decimals=-1)
+        agree_both("sign", whole(2, 5).to(dtype))
+
+
+def test_polar_and_dropout_want_floats():
+    for dtype in (bk.bool, bk.int32):
+        x = bk.ones(2, 3, dtype=dtype)
+        agree(bk.polar, torch.polar, x, x)
+        for name in ("dropout", "dropout1d", "alpha_dropout"):
+            with pytest.raises(NotImplementedError, match="not implemented for"):
+                getattr(bk.nn.functional, name)(x, 0.5, True)
+            assert getattr(bk.nn.functional, name)(x, 0.5, False) is x

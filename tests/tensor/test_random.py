@@ -550,3 +550,34 @@ def test_out_of_another_size_is_resized():
         with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
             ours = draw(badak, badak.zeros(4))
         assert ours.tolist() == draw(torch, torch.zeros(4)).tolist()
+
+
+BOUNDS = {"bfloat16": (0, 1000), "float16": (-32769, 60000), "float32": (2**24 - 9, 2**25 + 3), "int8": (-128, 128)}
+
+
+@pytest.mark.parametrize("dtype", BOUNDS)
+def test_integers_of_a_dtype_that_leaves_some_out_are_pytorchs(dtype):
+    low, high = BOUNDS[dtype]
+    found = []
+    for lib in (badak, torch):
+        lib.manual_seed(3)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            x = lib.empty(50, dtype=getattr(lib, dtype)).random_(low, high)
+            y = lib.randint(low, high, (50,), dtype=x.dtype)
+        z = lib.empty(9, dtype=x.dtype).random_(-5, None)
+        found.append((x.tolist(), y.tolist(), z.tolist(), any("out of bounds" in str(each.message) for each in said)))
+    assert found[0] == found[1]
+
+
+def test_numbers_that_a_dtype_does_not_hold_are_not_drawn():
+    for lib in (badak, torch):
+        for dtype, low, high in (("int8", -300, 300), ("uint8", -1, 5), ("bool", 0, 3), ("float16", 0, 70000), ("int16", 0, 32769)):
+            with pytest.raises((RuntimeError, IndexError)):
+                lib.empty(3, dtype=getattr(lib, dtype)).random_(low, high)
+        with pytest.raises(RuntimeError):
+            lib.empty(3, dtype=lib.float16).uniform_(-60000, 60000)
+        with pytest.raises(RuntimeError, match="sigma > 0.0"):
+            lib.empty(3).cauchy_(0, 0)
+        with pytest.raises(NotImplementedError):
+            lib.normal(lib.ones(3, dtype=lib.int64), 1.0)

@@ -162,5 +162,13 @@ def test_a_nan_goes_to_the_end(dtype):
 
 def test_a_histogram_of_integers_is_refused():
     for dtype in (bk.uint8, bk.int64, bk.bool):
-        with pytest.raises(RuntimeError, match="\"histc\" not implemented for"):
+        with pytest.raises(RuntimeError, match='"histc" not implemented for'):
             bk.histc(bk.ones(3, dtype=dtype), 4)
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_a_median_goes_into_out(name):
+    x, place, values, indices = floats(3, 5, grad=False), bk.empty(()), bk.empty(3), bk.empty(3, dtype=bk.int64)
+    assert getattr(bk, name)(x, out=place) is place and place.item() == getattr(x, name)().item()
+    found = getattr(bk, name)(x, 1, out=(values, indices))
+    assert found.values is values and found.indices is indices and bk.equal(values, getattr(x, name)(1).values)

@@ -69,6 +69,11 @@ def _digits(dtype):
     return {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}[dtype.name]
 
 
+def largest_integer(dtype) -> int:
+    """The largest integer up to which a dtype holds each one."""
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max) if dtype.kind in "iu" else 1 << _digits(dtype)
+
+
 def _as_words(state):
     """What the kernels move on, uint32 (626,), of (anything, key, position, ...)."""
     words = np.zeros(_WORDS + 2, np.uint32)
@@ -238,7 +243,7 @@ class Source(Twister):
         dtype, n = np.dtype(dtype), _size(shape)
         if dtype.kind == "b":
             return (self.draw("random_words", n) & np.uint32(1)).astype(bool).reshape(shape)
-        span = int(np.iinfo(dtype).max) + 1 if dtype.kind in "iu" else (1 << _digits(dtype)) + 1
+        span = largest_integer(dtype) + 1
         if span < 1 << 28 and dtype.itemsize < 8:
             return self.integers(0, span, shape, dtype)
         words = self.draw("random_words", n, np.uint64 if dtype.itemsize == 8 else np.uint32)

@@ -2,7 +2,7 @@
 
 from badak.core.errors import DTypeError, ShapeError, tr
 from badak.ops import complex as ops
-from badak.ops._check import expect_real
+from badak.ops._check import expect_floats, expect_real
 from badak.tensor.apply import apply, see
 from badak.tensor.arithmetic import neg
 from badak.tensor.dtypes import float32, float64
@@ -15,6 +15,7 @@ from badak.tensor.tensor import Tensor
 def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
     """abs (cos angle + i sin angle), complex."""
     expect_real("polar", abs, angle)
+    expect_floats("polar", abs, angle)
     return into(out, apply(ops.Polar, *same(abs, angle)))
 
 

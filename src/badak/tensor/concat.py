@@ -37,7 +37,7 @@ def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
     shape = tensors[0]._array.shape
     if not shape:
         raise ShapeError("zero-dimensional tensor (at position 0) cannot be concatenated", "badak.stack makes a new dim")
-    dim = axis_of(dim if axis is None else axis, len(shape))
+    dim = 0 if set(shapes) == {(0,)} else axis_of(dim if axis is None else axis, len(shape))
     try:
         y = apply(ops.Cat, *tensors, axis=dim)
     except ValueError:
@@ -134,4 +134,5 @@ def dstack(tensors) -> Tensor:
 
 def column_stack(tensors) -> Tensor:
     """cat along dim 1, a vector being a column."""
+    tensors = _together("column_stack", tensors)
     return cat([x.reshape(-1, 1) if x._array.ndim < 2 else x for x in tensors], 1)

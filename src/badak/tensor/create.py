@@ -126,8 +126,24 @@ def from_dlpack(ext_tensor) -> Tensor:
 
 
 def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A 1-d tensor over the bytes of `buffer`."""
-    made = Tensor._fresh(np.frombuffer(buffer, to_dtype(dtype).numpy, count, offset))
+    """A 1-d tensor over `count` numbers of the bytes of `buffer` from `offset` on, or all; they share the memory."""
+    kind, there = to_dtype(dtype).numpy, memoryview(buffer).nbytes
+    if not there or not count:
+        cause = tr("frombuffer(): both buffer length ({}) and count ({}) must not be 0", there, count)
+        raise ArgumentError(cause, "badak.empty(0)")
+    if not 0 <= offset < there:
+        cause = tr("frombuffer(): offset ({} bytes) must be non-negative and no greater than buffer length ({} bytes) minus 1", offset,
+                   there)  # fmt: skip
+        raise ArgumentError(cause, "offset=0")
+    if count < 0 and (there - offset) % kind.itemsize:
+        cause = tr("frombuffer(): buffer length ({} bytes) after offset ({} bytes) must be a multiple of element size ({})",
+                   there - offset, offset, kind.itemsize)  # fmt: skip
+        raise ArgumentError(cause, "count=1")
+    if count * kind.itemsize > there - offset:
+        cause = tr("frombuffer(): requested buffer length ({} * {} bytes) after offset ({} bytes) must not be greater than actual "
+                   "buffer length ({} bytes)", count, kind.itemsize, offset, there)  # fmt: skip
+        raise ArgumentError(cause, "count=-1")
+    made = Tensor._fresh(np.frombuffer(buffer, kind, count, offset))
     return made.requires_grad_() if requires_grad else made
 
 
@@ -193,6 +209,12 @@ def _finish(array, options) -> Tensor:
     if out is not None:
         return into(out, Tensor._of(array.astype(out._array.dtype, copy=False)))
     return made.requires_grad_() if requires_grad else made
+
+
+def sequence(array, options) -> Tensor:
+    """`_finish` of a vector, which goes into an `out` of as many entries as that lies, in whatever shape."""
+    out = options.get("out")
+    return _finish(array if out is None or out._array.size != array.size else array.reshape(out._array.shape), options)
 
 
 def zeros(*size, **options) -> Tensor:
@@ -429,7 +451,7 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
     """
     dtypes.agreed(dtype, out)
     if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
-        return _finish(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+        return sequence(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     if start is None and end is None:
         raise ArgumentTypeError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
     if start is None or end is None:
@@ -448,7 +470,7 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
         raise NotSupportedError("arange and range are not implemented for bool", "badak.tensor([False, True])")
     count = max(0, -((start - end) // step)) if whole else max(0, math.ceil((end - start) / step))
     array = start + np.arange(count) * step
-    return _finish(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+    return sequence(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
 def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad=False, **accepted) -> Tensor:
@@ -477,7 +499,7 @@ def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=N
     if step and (step > 0) == (end >= start) or end == start:
         end = start + math.floor((end - start) / step) * step + (step if dtype.kind in ("int", "uint") else step / 2)
     array = arange(start, end, step, dtype=dtype)._array
-    return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+    return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
 def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:

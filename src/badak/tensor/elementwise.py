@@ -21,12 +21,16 @@ from badak.tensor.tensor import Tensor
 def round(input, *, decimals: int = 0, out=None) -> Tensor:
     """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
     in_order("round", input)
+    if decimals:
+        expect_floats("round_decimals", input)
     return into(out, input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals))
 
 
 def sign(input, *, out=None) -> Tensor:
     """-1, 0 or 1.   dx = 0."""
     in_order("sign", input)
+    if input._array.dtype.kind == "b":
+        return into(out, input.clone())
     return once_more(sgn)(input, out=out)
 
 

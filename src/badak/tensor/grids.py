@@ -8,7 +8,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotS
 from badak.kernels.reference._boxmuller import fma64
 from badak.tensor import dtypes
 from badak.tensor.concat import stack
-from badak.tensor.create import _finish, _is_float, _number, full
+from badak.tensor.create import _is_float, _number, full, sequence
 from badak.tensor.dtypes import default_dtype, to_dtype
 from badak.tensor.tensor import Tensor
 
@@ -79,7 +79,7 @@ def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requi
     if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
         return _between(start, end, steps, wanted)
     array = _spaced(_number(start), _number(end), steps, wanted)
-    return _finish(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+    return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
 def logspace(
@@ -95,7 +95,7 @@ def logspace(
         start, end = int(start), int(end)  # first, as in PyTorch
     spaced = _spaced(start, end, steps, wanted if wanted is dtypes.bool_ else dtypes.float64)
     array = np.power(np.longdouble(base), spaced.astype(np.longdouble))  # NumPy's double has other last digits with AVX-512
-    return _finish(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+    return sequence(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
 def _spaced(start, end, steps: int, kind: dtypes.dtype):

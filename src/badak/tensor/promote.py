@@ -210,10 +210,10 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
     refuse_inference(out)
     if not can_cast(y.dtype, out.dtype):
         raise DTypeError(tr("result type {} can't be cast to the desired output type {}", y.dtype, out.dtype), "leave out= away")
+    if out._array.size and not out._array.flags.writeable:
+        raise read_only("out=")
     if out._array.shape != y._array.shape:
         if out._array.size:
-            if not out._array.flags.writeable:
-                raise read_only("out=")
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
                 f"required output shape {list(y.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will "

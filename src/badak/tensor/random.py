@@ -14,11 +14,12 @@ from operator import index
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, tr, warn_once
 from badak.core.modes import modes
 from badak.ops._broadcast import stretched
 from badak.ops.copy_slices import Replaced
 from badak.tensor import dtypes
+from badak.tensor._sampling import largest_integer
 from badak.tensor.apply import apply
 from badak.tensor.complex import view_as_real
 from badak.tensor.generator import (
@@ -197,7 +198,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     if isinstance(size, int):
         raise ArgumentTypeError("randint(): argument 'size' must be tuple of ints, not int", tr("randint({}, ({},))", high, size))
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_dtype(dtype).numpy
-    _check_ends(low, high, kind)
+    low, high = _ends("randint", low, high, kind)
     drawn = or_default(generator).integers(low, high, _shape((size,), "randint"), kind)
     return _finish(drawn, out, requires_grad, "randint")
 
@@ -228,15 +229,28 @@ def _whole(name: str, argument: str, value) -> int:
     return number
 
 
-def _check_ends(low: int, high: int, kind: np.dtype) -> None:
-    """Refuse numbers that the dtype cannot hold, one by one."""
+def _ends(name: str, low: int, high: int, kind: np.dtype) -> tuple[int, int]:
+    """The range, as PyTorch takes it for this dtype, which must hold it; with a warning where it leaves out some integers."""
     if kind.kind == "c":
-        raise DTypeError(tr("randint: expected a real dtype; got {}", kind), "dtype=badak.int64")
+        raise DTypeError(tr("{}: expected a real dtype; got {}", name, kind), "dtype=badak.int64")
     least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max) if kind.kind in "iu" else (
         -dtypes.largest(kind), dtypes.largest(kind))  # fmt: skip
     if low < least or high - 1 > most:
-        cause = tr("randint: numbers from {} to {} do not fit into {} ({}..{})", low, high - 1, kind, least, most)
+        cause = tr("{}: numbers from {} to {} do not fit into {} ({}..{})", name, low, high - 1, kind, least, most)
         raise IndexOutOfRangeError(cause, "dtype=badak.int64")
+    if kind.kind not in "iub" and not -largest_integer(kind) <= low < high <= largest_integer(kind) + 1:
+        cause = tr("{}: from {} or to - 1 = {} is out of bounds: beyond {} {} does not hold every integer, and others are not drawn",
+                   name, low, high - 1, largest_integer(kind), kind)  # fmt: skip
+        warn_once((name, kind), cause, "dtype=badak.int64")
+        low, high = -_inside(-low, kind, -low + 1), _inside(high, kind, high)
+    return low, high
+
+
+def _inside(end: int, kind: np.dtype, least: int) -> int:
+    """`end`, or a number of the dtype below it, where end - 1 would be rounded up to `least` or more."""
+    rounded = int(np.asarray(end - 1).astype(kind))
+    gap = abs(end - 1).bit_length() - largest_integer(kind).bit_length() + 1
+    return end if rounded < least else rounded - (1 << max(gap, 0))
 
 
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -296,7 +310,7 @@ def randint_like(input, *args, low=None, high=None, generator=None, dtype=None, 
     """Integers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
     low, high, _ = _range(list(args), low, high, None, sized=False)
     source = or_default(generator)
-    _check_ends(low, high, input.dtype.numpy if dtype is None else dtypes.to_dtype(dtype).numpy)
+    low, high = _ends("randint_like", low, high, input.dtype.numpy if dtype is None else dtypes.to_dtype(dtype).numpy)
     return _like(lambda shape, kind, rows: source.integers(low, high, shape, kind), input, dtype, device, requires_grad)
 
 
@@ -307,6 +321,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     source = or_default(generator)
     if not isinstance(std, Tensor) and not std >= 0:
         raise ArgumentError(tr("normal: expected std >= 0.0; got {}", std), "a deviation, not a variance or its logarithm")
+    for each in (mean, std):
+        if isinstance(each, Tensor) and not each.is_complex():
+            _need_float(each, "normal")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise ArgumentTypeError("normal: expected a size where mean and std are numbers", "normal(0.0, 1.0, (2, 3))")
@@ -406,6 +423,12 @@ def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
         uniform_(view_as_real(x), from_, to, generator=generator)
         return x
     _need_float(x, "uniform_")
+    largest = dtypes.largest(x._array.dtype)
+    if from_ <= to and not max(-from_, to, to - from_) <= largest:
+        cause = tr(
+            "uniform_: from, to and to - from are at most {}, the largest {}; got from={}, to={}", largest, x.dtype, from_, to
+        )
+        raise ArgumentError(cause, "smaller bounds, or x.double()")
     source = or_default(generator)
     return _fill(x, lambda shape: source.uniform(shape, x._array.dtype, float(from_), float(to)), "uniform_", True)
 
@@ -435,6 +458,8 @@ def exponential_(x, lambd=1.0, *, generator=None) -> Tensor:
 def cauchy_(x, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
     """Fill x with median + sigma tan(pi (u - 1/2))."""
     _need_float(x, "cauchy_")
+    if not sigma > 0:
+        raise ArgumentError(tr("cauchy_ expects sigma > 0.0, but found sigma={}", sigma), "sigma=1.0")
     source = or_default(generator)
     return _fill(x, lambda shape: source.cauchy(shape, x._array.dtype, float(median), float(sigma)), "cauchy_")
 
@@ -457,14 +482,19 @@ def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
     return write_(x, _drawn(drawn, x, p), "bernoulli_")
 
 
-def random_(x, from_=None, to=None, *, generator=None) -> Tensor:
-    """Fill x with integers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
+def random_(x, from_=None, to=..., *, generator=None) -> Tensor:
+    """Fill x with integers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to).
+
+    to: None, where it is given, stands for the largest that the dtype holds exactly, which is drawn, too.
+    """
     source, kind = or_default(generator), x._array.dtype
-    if from_ is None and to is None:
+    if from_ is None and to in (..., None):
         return _fill(x, lambda shape: source.any_integers(shape, kind), "random_")
-    if to is None:
-        from_, to = 0, from_
-    return _fill(x, lambda shape: source.integers(int(from_ or 0), int(to), shape, kind), "random_")
+    low, high = (0, from_) if to is ... else (from_ or 0, largest_integer(kind) + 1 if to is None else to)
+    low, high = int(low), int(high)
+    if low < high:
+        low, high = _ends("random_", low, high, kind)
+    return _fill(x, lambda shape: source.integers(low, high, shape, kind), "random_")
 
 
 def dropout_mask(x: np.ndarray, keep: float, generator=None) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.ops import rearrange as ops
 from badak.ops._check import axis_of
@@ -68,7 +69,16 @@ def tile(input, *times, dims=None) -> Tensor:
 
 def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Tensor:
     """Each entry along dim several times in a row: `repeats` a number, or one for each entry. Without dim as if flat."""
+    times = input if repeats is None else repeats
+    if isinstance(times, Tensor):
+        if times._array.dtype.kind not in "iu" or times._array.ndim > 1:
+            cause = tr("repeat_interleave: repeats has to be a vector of integers; got {} of shape {}", times.dtype,
+                       tuple(times.shape))  # fmt: skip
+            raise ArgumentError(cause, "repeats.long()")
+    if np.min(times._array if isinstance(times, Tensor) else times, initial=0) < 0:
+        raise ArgumentError("repeats can not be negative", "repeats of 0 and more")
     if repeats is None:  # how often each index occurs: 2, 0, 1 -> 0, 0, 2
+        events.read(tr("repeat_interleave, for the size of its result"))
         return Tensor._of(np.repeat(np.arange(input._array.size), input._array))
     if dim is None:
         input, dim = reshape(input, -1), 0
@@ -84,6 +94,9 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Ten
                        repeats.size, dim, input._array.shape[dim])  # fmt: skip
             raise ShapeError(cause, None)
     made = apply(ops.RepeatInterleave, input, times=repeats, axis=dim)
+    if output_size not in (None, made._array.shape[dim]):
+        cause = tr("repeat_interleave: output_size does not match: {} instead of {}", output_size, made._array.shape[dim])
+        raise ShapeError(cause, "output_size=None")
     if isinstance(repeats, int):
         keep((made,), input)
     return made

@@ -181,29 +181,29 @@ def _kth(array, k: int, dim: int):
     return _order(array, dim, False).take(k, dim) if array.ndim else None
 
 
-def median(input, dim=None, keepdim: bool = False):
+def median(input, dim=None, keepdim: bool = False, *, out=None):
     """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN.
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices`.
     """
-    return _median("median", _middle, input, dim, keepdim)
+    return _median("median", _middle, input, dim, keepdim, out)
 
 
-def nanmedian(input, dim=None, keepdim: bool = False):
+def nanmedian(input, dim=None, keepdim: bool = False, *, out=None):
     """As median, of the values that are not NaN; NaN where there are none."""
-    return _median("nanmedian", _middle_number, input, dim, keepdim)
+    return _median("nanmedian", _middle_number, input, dim, keepdim, out)
 
 
-def _median(name: str, middle, input, dim, keepdim: bool):
+def _median(name: str, middle, input, dim, keepdim: bool, out):
     in_order(name, input)
     if dim is None:
         not_empty(name, input, None)
         row = input.reshape(-1)
-        return apply(OneOf, row, Tensor._of(np.expand_dims(middle(row._array, 0), 0))).reshape(())
+        return into(out, apply(OneOf, row, Tensor._of(np.expand_dims(middle(row._array, 0), 0))).reshape(()))
     dim = axis_of(dim, input._array.ndim)
     not_empty(name, input, dim)
     found = along(input, middle(input._array, dim) if input._array.ndim else None, dim, keepdim)
-    return getattr(returns, name)(*found)
+    return getattr(returns, name)(*(found if out is None else map(into, out, found)))
 
 
 @events.pure(along="dim")

@@ -8,6 +8,7 @@ import math
 from badak.core.errors import ArgumentError, tr, warn_once
 from badak.nn.functional._common import placed, tensor
 from badak.nn.functional.activation import SELU_ALPHA, SELU_SCALE
+from badak.ops._check import expect_floats
 from badak.ops.select import Dropout
 from badak.tensor import Tensor, apply
 from badak.tensor.random import default_generator, dropout_mask
@@ -37,6 +38,7 @@ def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
     x = _checked(input, p, "dropout")
     if p == 0 or not training or x._array.size == 0:
         return x
+    expect_floats("dropout", x)
     if p == 1:
         return placed(x * 0.0, x, inplace, "dropout_")
     keep = Tensor._of(dropout_mask(x._array, 1 - p))
@@ -75,6 +77,7 @@ def _channels(input, p: float, training: bool, inplace: bool, axes: int, name: s
         raise _few_dims()
     if p == 0 or not training or x.numel() == 0:
         return x
+    expect_floats(name, x)
     if p == 1:
         return placed(x * 0.0, x, inplace, name + "_")
     shape = (1, *x.shape[:1]) if lead == 1 else tuple(x.shape[:2])
@@ -92,6 +95,7 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
     x = _checked(input, p, "alpha_dropout")
     if p == 0 or not training or x.numel() == 0:
         return x
+    expect_floats("alpha_dropout", x)
     if p == 1:
         return placed(x * 0.0, x, inplace, "alpha_dropout_")
     keep = Tensor._of(dropout_mask(x._array, 1 - p)).to(x.dtype)
