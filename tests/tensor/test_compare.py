@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 import pytest
+import torch
 
 import badak as bk
 from badak.core.errors import DTypeError, NotSupportedError
@@ -73,3 +74,13 @@ def test_closeness_and_membership():
     for known in ([2], [0, 1, 2, 3], [4, 3, 2, 1, 0]):
         agree_both("isin", whole(5, 4).T, bk.tensor(known), invert=True)
     assert bk.is_tensor(floats(1)) and not bk.is_tensor([1])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_a_number_is_compared_as_the_dtype_holds_it(dtype):
+    values = [256.0, 0.1, -0.1, 257.0, 6e4, 0.3, float("nan")]
+    for number in (257, 0.1, 1e39, -1e39, True, float("inf"), float("nan"), -257, 70000):
+        for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+            ours, theirs = (getattr(lib, name)(lib.tensor(values).to(getattr(lib, dtype)), number).tolist() for lib in (bk, torch))
+            assert ours == theirs, (number, name)

@@ -1,5 +1,6 @@
 """Comparisons, logic and bits. Results have no gradient."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,15 +13,20 @@ from badak.kernels.half import sortable
 from badak.kernels.memory_format import laid
 from badak.ops._broadcast import elementwise, quiet, stretched
 from badak.ops._check import in_order
+from badak.tensor import dtypes
 from badak.tensor.arithmetic import tensors
 from badak.tensor.data import as_array
 from badak.tensor.promote import into, number, operand, same
 from badak.tensor.tensor import Tensor
 
 
-def _fitted(number: int, dtype: np.dtype) -> Any:
-    """A number as PyTorch compares it with integers: of their dtype, counted round where it is outside."""
-    if dtype.kind not in "iu" or not -(2**63) <= number < 2**63:
+def _fitted(number: float, dtype: np.dtype) -> Any:
+    """A number as PyTorch compares with it: of the dtype, an integer counted round where it is outside, a float infinite there."""
+    if dtype.kind in "fV" and abs(number) > dtypes.largest(dtype):
+        return math.copysign(math.inf, number)
+    if dtype.kind == "V":
+        return dtype.type(number)
+    if dtype.kind not in "iu" or type(number) is not int or not -(2**63) <= number < 2**63:
         return number
     bits = 8 * dtype.itemsize
     below = 2 ** (bits - 1) if dtype.kind == "i" else 0
@@ -43,8 +49,8 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
             b: Any = other._array
             if b.dtype is not a.dtype and b.dtype != a.dtype:
                 a, b = (x._array for x in same(input, other))
-        elif kind is int or kind is bool or (kind is float and a.dtype.kind != "V"):
-            b = _fitted(other, a.dtype) if kind is int and not 0 <= other < 128 else other
+        elif kind is int or kind is bool or kind is float:
+            b = other if 0 <= other < 128 and a.dtype.kind != "V" else _fitted(other, a.dtype)
         else:
             b = operand(other, name)
             if isinstance(b, Tensor):

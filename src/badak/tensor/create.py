@@ -132,8 +132,8 @@ def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad
         cause = tr("frombuffer(): both buffer length ({}) and count ({}) must not be 0", there, count)
         raise ArgumentError(cause, "badak.empty(0)")
     if not 0 <= offset < there:
-        cause = tr("frombuffer(): offset ({} bytes) must be non-negative and no greater than buffer length ({} bytes) minus 1", offset,
-                   there)  # fmt: skip
+        cause = tr("frombuffer(): offset ({} bytes) must be non-negative and no greater than buffer length ({} bytes) minus 1",
+                   offset, there)  # fmt: skip
         raise ArgumentError(cause, "offset=0")
     if count < 0 and (there - offset) % kind.itemsize:
         cause = tr("frombuffer(): buffer length ({} bytes) after offset ({} bytes) must be a multiple of element size ({})",

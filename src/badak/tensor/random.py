@@ -239,8 +239,9 @@ def _ends(name: str, low: int, high: int, kind: np.dtype) -> tuple[int, int]:
         cause = tr("{}: numbers from {} to {} do not fit into {} ({}..{})", name, low, high - 1, kind, least, most)
         raise IndexOutOfRangeError(cause, "dtype=badak.int64")
     if kind.kind not in "iub" and not -largest_integer(kind) <= low < high <= largest_integer(kind) + 1:
-        cause = tr("{}: from {} or to - 1 = {} is out of bounds: beyond {} {} does not hold every integer, and others are not drawn",
-                   name, low, high - 1, largest_integer(kind), kind)  # fmt: skip
+        most = largest_integer(kind)
+        cause = tr("{}: from {} or to - 1 = {} is out of bounds: beyond {} {} leaves out integers, which are not drawn",
+                   name, low, high - 1, most, kind)  # fmt: skip
         warn_once((name, kind), cause, "dtype=badak.int64")
         low, high = -_inside(-low, kind, -low + 1), _inside(high, kind, high)
     return low, high
