@@ -164,3 +164,22 @@ def test_polar_and_dropout_want_floats():
             with pytest.raises(NotImplementedError, match="not implemented for"):
                 getattr(bk.nn.functional, name)(x, 0.5, True)
             assert getattr(bk.nn.functional, name)(x, 0.5, False) is x
+
+
+def test_the_hypotenuse_of_large_and_small_numbers():
+    large, small = bk.tensor([1e38, 1e-30, 0.0]), bk.tensor([1e38, 1e-30, 3.0])
+    agree_both("hypot", large.requires_grad_(), small.requires_grad_())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_number_too_large_for_float16_is_infinite_where_pytorch_makes_it_so():
+    found = []
+    for lib in (bk, torch):
+        x = lib.tensor([1.0, -2.0, float("inf")], dtype=lib.float16)
+        one, other = x.clone(), x.clone()
+        one[0], other[other > 0] = -1e9, 7e4
+        found.append([y.tolist() for y in (lib.where(x > 0, x, -1e9), lib.nan_to_num(x, posinf=1e9), one, other)])
+        for refused in (lambda x=x: x.masked_fill(x > 0, -1e9), lambda x=x: x.clamp(-1e9), lambda x=x: x.fill_(1e9)):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                refused()
+    assert found[0] == found[1]

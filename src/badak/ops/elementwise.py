@@ -59,12 +59,6 @@ Logaddexp = pointwise(
     lambda dy, a, b: dy / (1 + elementary.exp(a - b)),
     samples=Samples(None, ("pairs of all",), False),
 )  # fmt: skip
-Hypot = pointwise(
-    "Hypot", "y = sqrt(a^2 + b^2), without overflow;   da = dy a / y, db = dy b / y.", np.hypot,
-    lambda dy, a, y: dy * (a / y),
-    lambda dy, b, y: dy * (b / y),
-    samples=Samples(None, ("pairs of all",)),
-)  # fmt: skip
 Sqrt = pointwise(
     "Sqrt", "y = sqrt(x);   dx = dy / (2 y).", np.sqrt,
     lambda dy, y: each(np.true_divide, dy, each(np.multiply, conj(y), 2)),

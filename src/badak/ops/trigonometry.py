@@ -78,3 +78,9 @@ Atan2 = pointwise(
     lambda dy, a, b: -_over_r2(dy, a, b) * a,
     public="atan2 arctan2", in_place="method", samples=Samples(None, (((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)),), False),
 )  # fmt: skip
+Hypot = pointwise(
+    "Hypot", "y = sqrt(a^2 + b^2), without overflow on the way;   da = dy a / y, db = dy b / y.", np.hypot,
+    lambda dy, a, y: dy * (a / y),
+    lambda dy, b, y: dy * (b / y),
+    public="hypot", in_place="method", samples=Samples((0.2, 4.0), (), False),
+)  # fmt: skip

@@ -228,7 +228,6 @@ from badak.tensor.elementwise import clamp_max as clamp_max
 from badak.tensor.elementwise import clamp_min as clamp_min
 from badak.tensor.elementwise import clip as clip
 from badak.tensor.elementwise import hardshrink as hardshrink
-from badak.tensor.elementwise import hypot as hypot
 from badak.tensor.elementwise import log_softmax as log_softmax
 from badak.tensor.elementwise import logaddexp as logaddexp
 from badak.tensor.elementwise import masked_fill as masked_fill
@@ -573,6 +572,7 @@ from badak.tensor.pointwise import atanh as atanh
 from badak.tensor.pointwise import arctanh as arctanh
 from badak.tensor.pointwise import atan2 as atan2
 from badak.tensor.pointwise import arctan2 as arctan2
+from badak.tensor.pointwise import hypot as hypot
 from badak.tensor.reductions import sum as sum
 from badak.tensor.reductions import mean as mean
 from badak.tensor.reductions import prod as prod

@@ -199,7 +199,8 @@ def where(condition, input=None, other=None, *, out=None):
         condition = cast(condition, dtypes.bool_)
     a, b = operand(input, "where"), operand(other, "where")
     wanted = result_type(a, b)
-    a, b = (cast(x, wanted) if isinstance(x, Tensor) else tensor_of(x, wanted, "where") for x in (a, b))
+    at_first = dtypes.float32 if wanted.itemsize == 2 and wanted.is_floating_point else wanted  # -1e9 is -inf in float16
+    a, b = (cast(x if isinstance(x, Tensor) else tensor_of(x, at_first, "where"), wanted) for x in (a, b))
     try:
         y = apply(select.Where, condition, a, b)
     except ValueError:
@@ -260,9 +261,3 @@ def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
     x = where(input.isnan(), nan, input)
     x = where(input.isposinf(), limits.max if posinf is None else posinf, x)
     return where(input.isneginf(), limits.min if neginf is None else neginf, x)
-
-
-def hypot(input, other) -> Tensor:
-    """sqrt(input^2 + other^2), without overflow."""
-    in_order("hypot", input, other)
-    return binary(ops.Hypot, input, other)

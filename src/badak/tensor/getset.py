@@ -3,6 +3,7 @@
 Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tensors of indices, or masks, gather copies.
 """
 
+import math
 import warnings
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.core.modes import anywhere, modes
+from badak.kernels.half import FLOAT32
 from badak.ops.batching import is_batched
 from badak.ops.index import Index, IndexPut, Select
+from badak.tensor import dtypes
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit, short
 from badak.tensor.inplace import changed_, expect_writable, write_
@@ -67,7 +70,11 @@ def _values(value, kind):
     if one is float and kind == np.float64 or one is int and kind == np.int64 and -(2**63) <= value < 2**63:
         return value
     if isinstance(value, bool | int | float | complex | np.number | np.bool_):
-        return fit(value.item() if isinstance(value, np.generic) else value, kind, "__setitem__")
+        value = value.item() if isinstance(value, np.generic) else value
+        if kind.itemsize > 2 or kind.kind not in "fV":
+            return fit(value, kind, "__setitem__")
+        value = fit(value, FLOAT32, "__setitem__")  # at first, as in PyTorch: -1e9 is -inf in float16
+        return value if abs(value) <= dtypes.largest(kind) or not math.isfinite(value) else math.copysign(math.inf, value)
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, list | tuple | range):

@@ -579,9 +579,9 @@ class Methods:
         """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone."""
     def hsplit(self, indices_or_sections) -> Any:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
-    def hypot(self, other) -> Tensor:
-        """sqrt(input^2 + other^2), without overflow."""
-    def hypot_(self, other) -> Tensor:
+    def hypot(self, other, *, out=None) -> Tensor:
+        """y = sqrt(a^2 + b^2), without overflow on the way;   da = dy a / y, db = dy b / y."""
+    def hypot_(self, other, *, out=None) -> Tensor:
         """hypot, in place."""
     def i0(self, *, out=None) -> Tensor:
         """y = I_0(x);   dx = dy I_1(x)."""
@@ -778,7 +778,7 @@ class Methods:
         """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
     def mean(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
         """y = sum x / n;   dx = dy / n."""
-    def median(self, dim=None, keepdim: _bool = False) -> Any:
+    def median(self, dim=None, keepdim: _bool = False, *, out=None) -> Any:
         """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
     def min(self, dim=None, keepdim=False, *, axis=None, other=None, out=None) -> Any:
         """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two."""
@@ -816,7 +816,7 @@ class Methods:
         """nan_to_num, in place."""
     def nanmean(self, dim=None, keepdim=False, *, dtype=None) -> Tensor:
         """The mean of the values that are not NaN."""
-    def nanmedian(self, dim=None, keepdim: _bool = False) -> Any:
+    def nanmedian(self, dim=None, keepdim: _bool = False, *, out=None) -> Any:
         """As median, of the values that are not NaN; NaN where there are none."""
     def nanquantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None) -> Tensor:
         """As quantile, of the values that are not NaN; NaN where there are none."""
@@ -902,7 +902,7 @@ class Methods:
         """Radians in degrees: x 180 / pi."""
     def rad2deg_(self, *, out=None) -> Tensor:
         """rad2deg, in place."""
-    def random_(self, from_=None, to=None, *, generator=None) -> Tensor:
+    def random_(self, from_=None, to=..., *, generator=None) -> Tensor:
         """Fill x with integers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to)."""
     def ravel(self) -> Tensor:
         """All values in one dim, one next to the other."""

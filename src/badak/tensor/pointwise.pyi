@@ -176,3 +176,5 @@ def atan2(input, other, *, out=None) -> Tensor:
     """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
 def arctan2(input, other, *, out=None) -> Tensor:
     """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
+def hypot(input, other, *, out=None) -> Tensor:
+    """y = sqrt(a^2 + b^2), without overflow on the way;   da = dy a / y, db = dy b / y."""

@@ -101,13 +101,13 @@ TABLE = {
     ),
     "tensor.elementwise": Names(
         both=(
-            "clamp clamp_max clamp_min clip hardshrink hypot log_softmax logaddexp masked_fill maximum minimum nan_to_num prelu "
+            "clamp clamp_max clamp_min clip hardshrink log_softmax logaddexp masked_fill maximum minimum nan_to_num prelu "
             "relu round sign softmax"
         ),
         functions="where",
         methods="where=where_method",
         in_place_both="clamp_ clamp_max_ clamp_min_ clip_ nan_to_num_ relu_ round_",
-        in_place="masked_fill_ hypot_ sign_",
+        in_place="masked_fill_ sign_",
         foreach="clamp_max clamp_min maximum minimum round sign",
     ),
     "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
