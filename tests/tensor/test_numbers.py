@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import badak as bk
-from badak.core.errors import BadakError
+from badak.core.errors import BadakError, DTypeError
 from tests.tiers import looped
 
 # fmt: off
@@ -175,3 +175,32 @@ def test_a_number_of_a_class_of_the_program_is_a_number_of_pythons(call):
     found, expected = (call(lib.arange(6.0).reshape(2, 3), Rate(1.5), Count(2)) for lib in (bk, torch))
     assert str(found.dtype).split(".")[1] == str(expected.dtype).split(".")[1]
     np.testing.assert_allclose(found.double().numpy(), expected.double().numpy(), rtol=1e-6)
+
+
+def test_dtypes_of_two_numbers_are_pytorchs():
+    calls = (
+        lambda lib, t: lib.ldexp(t(1.0, "float64"), t(200, "int64")),
+        lambda lib, t: lib.ldexp(t([1.0], "bfloat16"), t([3], "int8")),
+        lambda lib, t: lib.ldexp(t([2], "int8"), t([3], "int8")),
+        lambda lib, t: lib.copysign(t([1, 2], "uint8"), -2),
+        lambda lib, t: lib.copysign(t([1, 2], "uint8"), t([1.0, -1.0], "float16")),
+        lambda lib, t: lib.logaddexp2(t([1.0, 2.0], "float32"), t([1.0, 2.0], "float16")),
+        lambda lib, t: lib.logaddexp2(t([True], "bool"), t([1.0], "float16")),
+        lambda lib, t: lib.addcdiv(t([True], "bool"), t([1.0], "float16"), t([3.0], "float16")),
+        lambda lib, t: lib.addcdiv(t([1], "int64"), t([1], "int64"), t([3.0], "float32"), value=2),
+        lambda lib, t: t([0, 0], "uint8").copy_(-2),
+        lambda lib, t: t([0, 0], "float32").copy_(2.5),
+    )
+    for call in calls:
+        ours, theirs = (call(lib, lambda x, dtype, lib=lib: lib.tensor(x, dtype=getattr(lib, dtype))) for lib in (bk, torch))
+        assert str(ours.dtype)[6:] == str(theirs.dtype)[6:]
+        np.testing.assert_allclose(ours.double().numpy(), theirs.double().numpy(), rtol=2e-3)
+
+
+def test_take_wants_int64():
+    for lib in (bk, torch):
+        for dtype in (lib.bool, lib.int32, lib.float32):
+            with pytest.raises((RuntimeError, TypeError)):
+                lib.take(lib.tensor([1, 2, 3]), lib.ones(2, dtype=dtype))
+    with pytest.raises(DTypeError, match="expected a real weight"):
+        bk.lerp(bk.ones(1), bk.ones(1), bk.tensor(1j))

@@ -8,7 +8,7 @@ from badak.tensor.apply import apply
 from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.once_more import keep
-from badak.tensor.promote import binary, floating, into, not_a_tensor, number, operand, result_type, same, tensor_of
+from badak.tensor.promote import binary, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 
 _TAKE_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")  # of two numbers they make a tensor too, as in PyTorch
@@ -237,7 +237,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
             "tensor1 and tensor2.",
             "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for integers",
         )
-    xs = same(floating(input, "addcdiv"), tensor1, tensor2)
+    xs = same(input, tensor1, tensor2)
     return into(out, apply(ops.Addcdiv, *xs, c=number(xs[0], value)[1]))
 
 
@@ -248,6 +248,8 @@ def lerp(input, end, weight, *, out=None) -> Tensor:
     if input._array.dtype.kind in "iub":
         raise NotSupportedError(tr("\"lerp\" not implemented for '{}'", input.dtype.word), "x.float() first")
     if isinstance(weight, Tensor):
+        if weight.is_complex() and not input.is_complex():
+            raise DTypeError(tr("lerp: expected a real weight; got {}", weight.dtype), "input.to(weight.dtype)")
         y = apply(ops.Lerp, input, end, cast(weight, input.dtype))
     else:
         y = apply(ops.LerpBy, input, end, c=number(input, operand(weight, "lerp"))[1])

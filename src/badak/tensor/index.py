@@ -311,6 +311,8 @@ def _check_count(mask, shape, source) -> None:
 
 def take(input, index, *, out=None) -> Tensor:
     """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
+    if index.dtype is not dtypes.int64:
+        raise DTypeError(tr("{}(): Expected dtype int32/int64 for index; got {}", "take", index.dtype), "index.long()")
     n = input._array.size
     flat = Tensor._of(np.where(index._array < 0, index._array + n, index._array))
     _check_index("take", flat, n, 0)

@@ -18,7 +18,7 @@ from badak.ops._check import axis_of
 from badak.tensor import arithmetic, shape, vmap
 from badak.tensor.attributes import held_by
 from badak.tensor.batched import Batched
-from badak.tensor.data import fit
+from badak.tensor.data import as_array, fit
 from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, expect_writable, refuse_inference, refuse_leaf, refuse_overlap, write_
 from badak.tensor.layouts import order_asked, preserve_format
@@ -134,7 +134,8 @@ def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
 
 def copy_(input, src, non_blocking: bool = False) -> Tensor:
     """input = src, broadcast to input's shape and cast to its dtype."""
-    return write_(input, operand(src, "copy_"), "copy_")
+    src = operand(src, "copy_")
+    return write_(input, src if isinstance(src, Tensor) else Tensor._of(as_array(src)), "copy_")
 
 
 def index_copy_(input, dim: int, index, source) -> Tensor:

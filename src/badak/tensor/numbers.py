@@ -13,17 +13,20 @@ from badak.ops import special as ops
 from badak.ops._broadcast import quiet, stretched
 from badak.tensor import returns
 from badak.tensor.arithmetic import mul, tensors
+from badak.tensor.convert import cast
 from badak.tensor.elementwise import logaddexp
 from badak.tensor.once_more import once_more
-from badak.tensor.promote import binary, floating, into
+from badak.tensor.promote import binary, floating, into, same
 from badak.tensor.tensor import Tensor
+from badak.tensor.upcast import in_float32
 
 LN2 = 0.6931471805599453
 
 
 def copysign(input, other, *, out=None) -> Tensor:
     """|input| with the sign of other.   dinput = dy y / input, 0 at 0."""
-    a, b = tensors("copysign", input, other)
+    whole = isinstance(input, Tensor) and input._array.dtype.kind in "iub" and not isinstance(other, Tensor)
+    a, b = tensors("copysign", floating(input, "copysign") if whole else input, other)  # -2 is 254 in uint8
     _no_complex("copysign", a)
     return into(out, binary(ops.Copysign, floating(a, "copysign"), floating(b, "copysign")))
 
@@ -50,7 +53,13 @@ def fmin(input, other, *, out=None) -> Tensor:
 
 def logaddexp2(input, other, *, out=None) -> Tensor:
     """log2(2^input + 2^other)."""
-    return into(out, logaddexp(input * LN2, other * LN2) / LN2)
+    a, b = tensors("logaddexp2", input, other)
+    return into(out, _logaddexp2(*same(a, b)))
+
+
+@in_float32
+def _logaddexp2(a: Tensor, b: Tensor) -> Tensor:
+    return logaddexp(a * LN2, b * LN2) / LN2
 
 
 @once_more
@@ -69,7 +78,9 @@ def rad2deg(input, *, out=None) -> Tensor:
 
 def ldexp(input, other, *, out=None) -> Tensor:
     """input 2^other."""
-    return into(out, mul(input, floating(other, "ldexp").exp2()))
+    whole = other._array.dtype.kind in "iub"
+    other = cast(other, input.dtype) if whole and input.is_floating_point() else floating(other, "ldexp")
+    return into(out, mul(input, other.exp2()))
 
 
 def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
