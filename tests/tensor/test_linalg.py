@@ -218,3 +218,14 @@ def test_limits_are_numbers(function, name):
         getattr(torch.linalg, function)(torch.eye(3), **{name: "small"})
     with pytest.raises(TypeError, match=f"expected {name}, a number or a tensor; got str\nfix: {name}=1e-6"):
         getattr(badak.linalg, function)(badak.eye(3), **{name: "small"})
+
+
+def test_nan_has_no_factor_and_no_determinant():
+    for lib in (badak, torch):
+        x = lib.tensor([[float("nan"), 1.0], [1.0, 1.0]], dtype=lib.float64)
+        for given in (x, lib.stack([lib.eye(2, dtype=lib.float64), x])):
+            with pytest.raises(lib.linalg.LinAlgError, match="not positive-definite"):
+                lib.linalg.cholesky(given)
+        assert lib.linalg.cholesky_ex(x).info.item() == 1
+        assert lib.linalg.slogdet(x).logabsdet.isnan() and lib.logdet(x).isnan() and lib.linalg.det(x).isnan()
+        assert lib.linalg.slogdet(lib.zeros(2, 2)).logabsdet.item() == -float("inf")

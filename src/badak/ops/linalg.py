@@ -120,6 +120,8 @@ class SlogDet(OfMatrices, Op):
         square("linalg.slogdet", a)
         save.a = a
         sign, log = np.linalg.slogdet(a)
+        if np.isneginf(log).any():  # NumPy takes a pivot that is NaN for 0
+            log = np.where(np.isnan(a).any((-2, -1)), np.nan, log)
         save.sign = np.asarray(sign, a.dtype)
         return save.sign, np.asarray(log, a.real.dtype)
 
@@ -140,6 +142,14 @@ class SlogDet(OfMatrices, Op):
         return dlog[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
 
 
+def root(a):
+    """The Cholesky factor; an error of NumPy's also for NaN, for which NumPy gives NaN."""
+    factor = np.linalg.cholesky(a)
+    if np.isnan(np.einsum("...ii->...i", factor)).any():
+        raise np.linalg.LinAlgError
+    return factor
+
+
 class Cholesky(OfMatrices, Op):
     """A = L L^T of a symmetric positive definite A, read as (A + A^T) / 2;   dA = sym(L^-T P(L^T dL) L^-1),
 
@@ -151,7 +161,7 @@ class Cholesky(OfMatrices, Op):
     @staticmethod
     def forward(save, a):
         square("linalg.cholesky", a)
-        save.l = _try(np.linalg.cholesky, "linalg.cholesky", (a + _t(a)) / 2)
+        save.l = _try(root, "linalg.cholesky", (a + _t(a)) / 2)
         return save.l
 
     @staticmethod

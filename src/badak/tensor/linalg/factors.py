@@ -5,7 +5,7 @@ import numpy as np
 from badak.core.errors import DTypeError, NotSupportedError, ShapeError, tr
 from badak.kernels.reference import matrices
 from badak.ops import factors as ops
-from badak.ops.linalg import LinAlgError, square
+from badak.ops.linalg import LinAlgError, root, square
 from badak.tensor import returns
 from badak.tensor.apply import apply
 from badak.tensor.elementwise import where
@@ -177,7 +177,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):  # noqa: N803
 def _not_positive(a) -> np.ndarray:
     """The first leading part, counted from 1, of each matrix that has no Cholesky factor; 0 where all have one."""
     try:
-        np.linalg.cholesky(a)
+        root(a)
         return np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         found = np.zeros(a.shape[:-2], np.int32)
@@ -188,7 +188,7 @@ def _not_positive(a) -> np.ndarray:
 
 def _has_root(a) -> bool:
     try:
-        np.linalg.cholesky(a)
+        root(a)
     except np.linalg.LinAlgError:
         return False
     return True
