@@ -187,7 +187,7 @@ def test_a_nan_among_what_is_reduced():
             agree_both("scatter_reduce", x, 0, places, src, reduce, include_self=own)
 
 
-@pytest.mark.parametrize("reduce", ["max", "min", "sum", "mean"])
+@pytest.mark.parametrize("reduce", ["max", "min", "sum", "mean", "prod"])
 def test_a_nan_in_a_segment(reduce):
     for values, start in product(([1.0, NAN, 3.0, 4.0, 5.0, 5.0], [2.0, NAN, NAN, 1.0, 1.0, 2.0]), (None, 2, NAN)):
         found = []

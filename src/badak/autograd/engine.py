@@ -20,6 +20,7 @@ from badak.core.errors import StateError, tr
 from badak.core.modes import anywhere, modes
 from badak.kernels import LARGE
 from badak.kernels import of as kernels_of
+from badak.kernels.reference._arrays import quiet
 from badak.ops.rows import Rows
 
 
@@ -47,6 +48,9 @@ def queue_callback(callback: Callable[[], Any]) -> None:
         cause = tr("Final callbacks can only be installed during backward pass.")
         raise StateError(cause, "within a hook, or the backward of a Function")
     modes.walk[3].append(callback)
+
+
+_plus = quiet(np.add)  # infinities add up in silence
 
 
 def goes_through() -> set:
@@ -236,9 +240,9 @@ def _add(buffers, heap, node, slot: int, dy, owned: bool) -> None:
     if held.size >= LARGE or (anywhere.has_observers and modes.observer is not None):  # a recording replays kernels without Python
         gradients[2 * slot] = _sum(held, owned_too, dy, owned)
     elif owned_too:
-        held += dy
+        _plus(held, dy, held)
     elif held.flags.c_contiguous and dy.flags.c_contiguous:
-        gradients[2 * slot] = np.asarray(held + dy)
+        gradients[2 * slot] = np.asarray(_plus(held, dy))
     else:  # NumPy would decide otherwise in which order it lies
         gradients[2 * slot] = np.asarray(kernels_of(held).arithmetic(np.add, held, dy))
     gradients[2 * slot + 1] = True

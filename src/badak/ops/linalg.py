@@ -15,7 +15,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError, tr
 from badak.kernels.memory_format import row_major
 from badak.kernels.reference import matrices
-from badak.ops._broadcast import zeros
+from badak.ops._broadcast import quiet, zeros
 from badak.ops._check import WORDS
 from badak.ops._complex import analytic, conj
 from badak.ops.batching import stacked
@@ -27,10 +27,15 @@ class LinAlgError(ArgumentError):
 
 
 class OfMatrices:
-    """Flags of what LAPACK computes of each matrix of a stack."""
+    """Flags of what LAPACK computes of each matrix of a stack, infinities and NaN in silence."""
 
     portable: str | None = ""
     batching: Callable[..., Any] | None = staticmethod(stacked)
+
+    def __init_subclass__(cls) -> None:
+        for name in {"forward", "backward"} & set(vars(cls)):
+            setattr(cls, name, staticmethod(quiet(getattr(cls, name))))
+        super().__init_subclass__()
 
 
 class Inverse(OfMatrices, Op):
@@ -64,7 +69,7 @@ class Solve(OfMatrices, Op):
 
     @staticmethod
     def backward(saved, dx):
-        db = np.linalg.solve(_t(saved.a), dx)
+        db = _try(np.linalg.solve, "linalg.solve", _t(saved.a), dx)
         return -(db @ _t(saved.x)), db
 
 
@@ -74,7 +79,7 @@ class Pinv(OfMatrices, Op):
     @staticmethod
     def forward(save, a, rtol):
         _floating("linalg.pinv", a)
-        save.a, save.y = a, np.linalg.pinv(a, rtol).astype(a.dtype, copy=False)
+        save.a, save.y = a, _try(finite(partial(np.linalg.pinv, rcond=rtol)), "linalg.svd", a).astype(a.dtype, copy=False)
         return save.y
 
     @staticmethod
@@ -92,11 +97,16 @@ class Det(OfMatrices, Op):
     def forward(save, a):
         square("linalg.det", a)
         save.a = a
-        return np.asarray(np.linalg.det(a), a.dtype)
+        y = np.linalg.det(a)
+        if (y == 0).any():  # NumPy takes a pivot that is NaN for 0
+            y = np.where(np.isnan(a).any((-2, -1)), np.nan, y)
+        return np.asarray(y, a.dtype)
 
     @staticmethod
     def backward(saved, dy):
-        u, s, vh = np.linalg.svd(saved.a)
+        known = np.isfinite(saved.a).all((-2, -1), keepdims=True)
+        u, s, vh = np.linalg.svd(np.where(known, saved.a, np.zeros((), saved.a.dtype)))
+        u = np.where(known, u, np.nan)
         n = s.shape[-1]
         others = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(axis=-1)
         sign = conj(np.linalg.det(u) * np.linalg.det(vh))
@@ -140,6 +150,17 @@ class SlogDet(OfMatrices, Op):
         if dlog is None:
             return zeros(saved.a.shape, saved.a)
         return dlog[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
+
+
+def finite(function):
+    """A function of matrices that refuses infinities and NaN: LAPACK may never end for them."""
+
+    def checked(a):
+        if not np.isfinite(a).all():
+            raise np.linalg.LinAlgError
+        return function(a)
+
+    return checked
 
 
 def root(a):
@@ -219,7 +240,7 @@ def _qr_backward(dq, dr, q, r):
     m = r @ _t(dr) - _t(dq) @ q
     lower = np.tril(m, -1)
     sym = lower + _t(lower) + np.eye(r.shape[-1], dtype=r.dtype) * m.real
-    return _t(np.linalg.solve(r, _t(dq + q @ sym)))
+    return _t(_try(np.linalg.solve, "linalg.solve", r, _t(dq + q @ sym)))
 
 
 class SVD(OfMatrices, Op):
@@ -234,7 +255,7 @@ class SVD(OfMatrices, Op):
     @staticmethod
     def forward(save, a, full=False):
         _floating("linalg.svd", a)
-        u, s, vh = _try(partial(np.linalg.svd, full_matrices=full), "linalg.svd", a)
+        u, s, vh = _try(finite(partial(np.linalg.svd, full_matrices=full)), "linalg.svd", a)
         k = s.shape[-1]
         save.u, save.s = (u if u.shape[-1] == k else u[..., :k].copy()), s
         save.vh = vh if vh.shape[-2] == k else vh[..., :k, :].copy()

@@ -87,18 +87,26 @@ def _start(reduce: str, dtype):
 
 
 def _of_others(saved, dy):
-    """(dx, dsrc) of a product: of the entries that are not 0, or of the others where one single entry is 0."""
-    x, src, at, own = saved.x, saved.src, saved.at, saved.own
-    product = np.where(own & (x != 0), x, x.dtype.type(1))
-    np.multiply.at(product, at, np.where(src != 0, src, src.dtype.type(1)))
-    zeros = (own & (x == 0)).astype(np.int64)
+    """(dx, dsrc) of a product: of the entries that are not 0, or of the others where one single entry is 0.
+
+    A NaN makes all gradients NaN, with equal_nan only those of the other entries.
+    """
+    x, src, at, own, one = saved.x, saved.src, saved.at, saved.own, saved.x.dtype.type(1)
+
+    def odd(e):  # is divided by in no case
+        return (e == 0) | (e != e) if saved.equal_nan else e == 0
+
+    product = np.where(own & ~odd(x), x, one)
+    np.multiply.at(product, at, np.where(odd(src), one, src))
+    zeros, nans = ((own & each).astype(np.int64) for each in (x == 0, odd(x) & (x != 0)))
     np.add.at(zeros, at, src == 0)
+    np.add.at(nans, at, odd(src) & (src != 0))
 
-    def part(e, p, z):
-        alone = np.where(e == 0, z == 1, z == 0)
-        return np.where(alone, p / np.where(e == 0, e.dtype.type(1), e), p * e.dtype.type(0))  # NaN of an infinity and a 0
+    def part(e, p, z, n):
+        p = np.where(n > (odd(e) & (e != 0)), one * np.nan, p)
+        return np.where(z > (e == 0), p * (one - one), p / np.where(odd(e), one, e))  # NaN of an infinity and a 0
 
-    return dy * part(x, product, zeros), dy[at] * part(src, product[at], zeros[at])
+    return dy * part(x, product, zeros, nans), dy[at] * part(src, product[at], zeros[at], nans[at])
 
 
 class AsStrided(Op):

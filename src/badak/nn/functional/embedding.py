@@ -61,7 +61,8 @@ def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> 
     norms = np.linalg.norm(table[used], norm_type, axis=-1)
     long = norms > max_norm
     if long.any():
-        table[used[long]] *= (max_norm / (norms[long] + 1e-7))[:, None].astype(table.dtype)
+        with np.errstate(invalid="ignore", over="ignore"):  # a row with an infinity becomes NaN
+            table[used[long]] *= (max_norm / (norms[long] + 1e-7))[:, None].astype(table.dtype)
         with no_grad():
             changed_(weight, "embedding with max_norm")
 
