@@ -146,8 +146,8 @@ class EmbeddingBag(_Table):
         padding_idx: int | None = None,
     ) -> "EmbeddingBag":
         """An EmbeddingBag with the given table (V, C), by default not trained."""
-        options = (max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
-        made = cls(*_sizes(embeddings), *options)
+        rows, width = _sizes(embeddings)
+        made = cls(rows, width, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
         made.weight.requires_grad = not freeze
         return made
 

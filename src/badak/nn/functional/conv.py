@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import tensor
-from badak.nn.functional.sizes import sizes, with_batch
+from badak.nn.functional.sizes import check_moves, sizes, with_batch
 from badak.ops.conv import Conv, ConvTranspose
 from badak.tensor import Tensor, apply
 from badak.tensor.convert import as_images
@@ -148,12 +148,7 @@ def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int
     if isinstance(padding, str):
         x, padding = _named_padding(x, padding, tuple(weight.shape[2:]), stride, dilation, where)
     padding = sizes(padding, axes, where, "padding")
-    if min(stride) < 1:
-        raise ArgumentError(tr("{}: non-positive stride is not supported; got {}", where, stride), "stride=1")
-    if min(dilation) < 1:
-        raise ArgumentError(tr("{}: dilation should be greater than zero; got {}", where, dilation), "dilation=1")
-    if min(padding) < 0:
-        raise ArgumentError(tr("{}: negative padding is not supported; got {}", where, padding), "padding=0")
+    check_moves(where, weight.shape[2:] or (1,), stride, padding, dilation)
     if groups < 1:
         raise ArgumentError(tr("{}: non-positive groups is not supported; got {}", where, groups), "groups=1")
     y = apply(Conv, x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups)
@@ -185,6 +180,7 @@ def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups
     x, batched = with_batch(tensor(input, where), axes, where)
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
     padding, extra = sizes(padding, axes, where, "padding"), sizes(output_padding, axes, where, "output_padding")
+    check_moves(where, weight.shape[2:] or (1,), stride, padding, dilation)
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation)):
         cause = tr("{}: output padding must be smaller than either stride or dilation, but got output_padding={}, "
                    "stride={}, dilation={}", where, extra, stride, dilation)  # fmt: skip

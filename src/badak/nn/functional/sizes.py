@@ -24,6 +24,18 @@ def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:
     return given
 
 
+def check_moves(where: str, kernel, stride, padding, dilation) -> None:
+    """Refuse windows that are empty, stand still, or begin inside."""
+    if min(kernel) < 1:
+        raise ArgumentError(tr("{}: kernel size should be greater than zero, but got {}", where, tuple(kernel)), "kernel_size=1")
+    if min(stride) < 1:
+        raise ArgumentError(tr("{}: non-positive stride is not supported; got {}", where, stride), "stride=1")
+    if min(dilation) < 1:
+        raise ArgumentError(tr("{}: dilation should be greater than zero; got {}", where, dilation), "dilation=1")
+    if min(padding) < 0:
+        raise ArgumentError(tr("{}: negative padding is not supported; got {}", where, padding), "padding=0")
+
+
 def is_many(value) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | set | dict) and getattr(value, "ndim", 1) > 0
 

@@ -8,7 +8,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import adaptive_mean
-from badak.nn.functional.sizes import sizes, with_batch
+from badak.nn.functional.sizes import check_moves, sizes, with_batch
 from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
 from badak.tensor import Tensor, apply, from_numpy, uint8
@@ -36,6 +36,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
 
 def _blocks(where: str, size, kernel, stride, padding, dilation) -> tuple[int, ...]:
     """How many windows there are along each axis."""
+    check_moves(where, kernel, stride, padding, dilation)
     ends = [n + 2 * p - d * (k - 1) - 1 for n, k, p, d in zip(size, kernel, padding, dilation)]
     if min(ends) < 0:
         raise ShapeError(
