@@ -315,3 +315,16 @@ def test_the_sigmoid_that_stays_inside_has_pytorchs_name():
     x = [-200.0, 0.0, 200.0]
     ours = badak.distributions.transforms._clipped_sigmoid(badak.tensor(x))
     assert ours.tolist() == torch.distributions.transforms._clipped_sigmoid(torch.tensor(x)).tolist()
+
+
+def test_the_way_back_of_several_transforms_is_several_transforms():
+    for lib in (badak, torch):
+        ways = lib.distributions.transforms
+        several = ways.ComposeTransform([ways.AffineTransform(1.0, 2.0), ways.ExpTransform()])
+        back, x = several.inv, lib.tensor([0.3, 2.0])
+        assert isinstance(back, ways.ComposeTransform) and back.inv is several and several.inv is back
+        assert ways.identity_transform == ways.identity_transform.inv
+        assert ways.ComposeTransform([ways.ExpTransform()]).inv == ways.ComposeTransform([ways.ExpTransform()]).inv
+        y = several(x)
+        assert lib.allclose(back(y), x)
+        assert lib.allclose(back.log_abs_det_jacobian(y, x), -several.log_abs_det_jacobian(x, y))

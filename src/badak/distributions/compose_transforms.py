@@ -37,6 +37,11 @@ class ComposeTransform(Transform):
     bijective = property(lambda self: all(part.bijective for part in self.parts))  # type: ignore[assignment]
     sign = property(lambda self: math.prod((part.sign for part in self.parts), start=1))
 
+    def _inverted(self) -> Transform:
+        back = ComposeTransform([part.inv for part in reversed(self.parts)])
+        back._inv = lambda: self
+        return back
+
     def with_cache(self, cache_size: int = 1):
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)
 

@@ -36,12 +36,15 @@ class Transform:
             return self.domain.event_dim
         raise ArgumentError("Please use either .domain.event_dim or .codomain.event_dim", None)
 
+    def _inverted(self) -> "Transform":
+        return _InverseTransform(self)
+
     @property
     def inv(self) -> "Transform":
         """The transform back."""
         back = None if self._inv is None else self._inv()
         if back is None:
-            back = _InverseTransform(self)
+            back = self._inverted()
             self._inv = weakref.ref(back)
         return back
 
