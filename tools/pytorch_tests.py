@@ -59,6 +59,10 @@ REASONS = [
     ),
     ("test_make_dual_torch_dispatch", "__torch_dispatch__ of a class is not called"),
     ("test_profiler Asser", "an event of the profiler has the name of the operation of badak: scale for x * 2"),
+    ("test_scatter__reductions_cpu_complex", "a product of complex numbers is rounded otherwise than one number after the other"),
+    ("test_scatter_reduce_", "a product of complex numbers is rounded otherwise than one number after the other"),
+    ("test_unique_dim", "rows with NaN come last; PyTorch's sort leaves them anywhere"),
+    ("test_alias_from_buffer", "asarray copies what is no array"),
     ("conj_bit", "badak computes a conjugate at once: it is no view, and has no negative bit"),
 ]  # of other numbers, by a part of the test's name and what is said
 

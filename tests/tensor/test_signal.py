@@ -100,3 +100,16 @@ def test_bags_refuse_what_pytorch_refuses():
             bags(ids, badak.ones(2, 3), padding_idx=wrong)
     with pytest.raises(ArgumentError, match="to have the same type"):
         bags(ids, badak.ones(2, 3), mode="sum", per_sample_weights=badak.ones(1, 2).double())
+
+
+def test_the_first_of_equal_rows_of_a_bag_has_the_gradient():
+    found = []
+    for lib in (badak, torch):
+        rows = lib.tensor([[1.0, 5.0], [2.0, 5.0], [2.0, float("nan")], [0.0, 1.0]], requires_grad=True)
+        ids, starts = lib.tensor([0, 1, 2, 1, 3, 0]), lib.tensor([0, 4, 4])
+        y = lib.nn.functional.embedding_bag(ids, rows, starts, mode="max")
+        y.backward(lib.ones_like(y))
+        found.append((y.detach().numpy()[:, :1], rows.grad.numpy()[:, :1], y.shape, y[1].tolist()))
+    for ours, theirs in zip(found[0][:2], found[1][:2]):
+        np.testing.assert_array_equal(ours, theirs)
+    assert tuple(found[0][2]) == tuple(found[1][2]) and found[0][3] == found[1][3]

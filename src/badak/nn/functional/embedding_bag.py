@@ -6,7 +6,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
-from badak.tensor import Tensor
+from badak.tensor import Tensor, arange, cat, full, where
 from badak.tensor.upcast import in_float32
 
 __all__ = ["embedding_bag"]
@@ -46,9 +46,17 @@ def embedding_bag(
     keep = None if padding_idx is None else ids.reshape(-1) != padding_idx
     if mode == "max":
         rows, bags = (rows, bags) if keep is None else (rows[keep], bags[keep])
-        at = bags.unsqueeze(-1).expand(rows.shape)
-        return rows.new_zeros((count, rows.shape[1])).scatter_reduce(0, at, rows, "amax", include_self=False)
+        return _largest(rows, bags.unsqueeze(-1).expand(rows.shape), count)
     return _summed(rows, per_sample_weights, keep, bags, count, mode == "mean")
+
+
+def _largest(rows: Tensor, at: Tensor, count: int) -> Tensor:
+    """The largest row of each bag, column by column; the gradient goes to the first of equal ones."""
+    x, n = rows.detach(), rows.shape[0]
+    top = x.new_zeros((count, x.shape[1])).scatter_reduce(0, at, x, "amax", include_self=False)
+    place = where((x == top.gather(0, at)) | x.isnan(), arange(n).unsqueeze(-1), n)
+    first = full((count, x.shape[1]), n).scatter_reduce(0, at, place, "amin")
+    return cat([rows, rows.new_zeros((1, x.shape[1]))]).gather(0, first)  # an empty bag gives the zeros at the end
 
 
 @in_float32
