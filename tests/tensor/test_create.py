@@ -246,3 +246,18 @@ def test_empty_vectors_join_along_any_dim():
         for dim in (0, 1, -1):
             assert lib.cat([nothing, nothing], dim).shape == (0,)
             assert lib.cat([nothing, x], dim).shape == lib.cat([x, nothing], dim).shape == (2, 3)
+
+
+def test_asarray_shares_memory_or_says_that_it_cannot():
+    for lib in (badak, torch):
+        memory = bytearray(8)
+        for buffer in (memory, memoryview(memory)):
+            x = lib.asarray(buffer, dtype=lib.int32)
+            assert x.shape == (2,) and lib.asarray(buffer).dtype == lib.float32
+            memory[0] = 7
+            assert x[0] == 7 and lib.asarray(buffer, dtype=lib.int32, copy=True)[0] == 7
+            memory[0] = 0
+        assert lib.asarray(np.arange(3), copy=False).tolist() == [0, 1, 2]
+        for wrong in ({"obj": [1, 2]}, {"obj": np.arange(3), "dtype": lib.float32}, {"obj": lib.arange(3), "dtype": lib.float32}):
+            with pytest.raises(ValueError):
+                lib.asarray(copy=False, **wrong)

@@ -1,6 +1,7 @@
 """New tensors: from data, filled, or running."""
 
 import math
+from array import array as PythonArray
 from collections.abc import Callable
 
 import numpy as np
@@ -84,8 +85,14 @@ def _of_storage(storage, dtype) -> Tensor:
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = False) -> Tensor:
-    """`obj` as a tensor; copy=True never shares memory, copy=False always does or raises."""
-    made = as_tensor(obj, dtype, device)
+    """`obj` as a tensor, a buffer as `frombuffer`; copy=True never shares memory, copy=False always does or raises."""
+    buffer = isinstance(obj, memoryview | bytearray | bytes | PythonArray)
+    made = frombuffer(obj, dtype=dtype or default_dtype()) if buffer else as_tensor(obj, dtype, device)
+    source = obj._array if isinstance(obj, Tensor) else obj
+    if copy is False and not buffer and not (isinstance(source, np.ndarray) and source.dtype == made._array.dtype):
+        given = getattr(obj, "dtype", "numbers")
+        cause = tr("asarray: can't alias {} of {} with a tensor of {}", type(obj).__name__, given, made.dtype)
+        raise ArgumentError(cause, "copy=None")
     if copy:
         made = made.detach().clone()
     return made.requires_grad_() if requires_grad else made
