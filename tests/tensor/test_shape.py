@@ -336,17 +336,17 @@ def test_an_order_of_another_rank_is_not_the_order_of_a_tensor():
     assert not bk.ones(3).is_contiguous(memory_format=bk.channels_last)
 
 
-def test_what_cannot_be_repeated():
-    for lib in (bk, torch):
-        for call in (
-            lambda: lib.repeat_interleave(lib.arange(4.0)),
-            lambda: lib.repeat_interleave(lib.arange(4).reshape(2, 2)),
-            lambda: lib.repeat_interleave(lib.tensor([1, -1])),
-            lambda: lib.repeat_interleave(lib.ones(2, 3), lib.tensor([1, -1]), 0),
-            lambda: lib.repeat_interleave(lib.ones(2, 3), -1),
-            lambda: lib.repeat_interleave(lib.ones(2, 3), lib.tensor([1.0, 2.0]), 0),
-            lambda: lib.repeat_interleave(lib.ones(2, 3), 2, 0, output_size=3),
-        ):
-            with pytest.raises(RuntimeError):
-                call()
+@pytest.mark.parametrize("lib", [bk, torch])
+def test_what_cannot_be_repeated(lib):
+    for call in (
+        lambda: lib.repeat_interleave(lib.arange(4.0)),
+        lambda: lib.repeat_interleave(lib.arange(4).reshape(2, 2)),
+        lambda: lib.repeat_interleave(lib.tensor([1, -1])),
+        lambda: lib.repeat_interleave(lib.ones(2, 3), lib.tensor([1, -1]), 0),
+        lambda: lib.repeat_interleave(lib.ones(2, 3), -1),
+        lambda: lib.repeat_interleave(lib.ones(2, 3), lib.tensor([1.0, 2.0]), 0),
+        lambda: lib.repeat_interleave(lib.ones(2, 3), 2, 0, output_size=3),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
     assert bk.repeat_interleave(bk.ones(2, 3), 2, 0, output_size=4).shape == (4, 3)
