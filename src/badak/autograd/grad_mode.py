@@ -166,7 +166,10 @@ class set_multithreading_enabled(set_grad_enabled):  # noqa: N801
 
 
 class inference_mode(_Switch):  # noqa: N801
-    """As no_grad; what is made inside is marked as an inference tensor."""
+    """As no_grad; what is made inside is an inference tensor: outside it is not changed, nor saved for a backward.
+
+    A view of a tensor from outside is a view as any other. inference_mode(False) records again.
+    """
 
     if not TYPE_CHECKING:
 
