@@ -11,7 +11,7 @@ import badak.nn.functional as F
 
 VALUES = np.array([[1 + 1j, 0.3 - 2j], [0.5 + 0.1j, -1j]], np.complex64)
 MORE = {  # of which PyTorch has no kernel; each of them is defined for complex numbers
-    "cdist", "pdist", "isin", "nanmean", "nansum", "unique_consecutive", "dropout", "dropout1d", "dropout2d", "abs_",
+    "cdist", "pdist", "isin", "nanmean", "nansum", "unique_consecutive", "dropout", "dropout1d", "dropout2d", "dropout3d", "abs_",
     "absolute_", "glu", "huber_loss", "smooth_l1_loss", "column_stack", "chain_matmul", "multi_dot",
 }  # fmt: skip
 ELSE = {  # VALUES are no factor or Hermitian matrix; drawn; no functions of numbers

@@ -321,3 +321,38 @@ def test_sizes_of_adaptive_pools(axes, size):
     for name in (f"nn.functional.adaptive_avg_pool{axes}d", f"nn.functional.adaptive_max_pool{axes}d"):
         theirs, ours = both(lambda t, name=name: at(t, name)(t.arange(2.0 * 4**axes).reshape(1, 2, *[4] * axes), size))
         assert ours == theirs, name
+
+
+PAIRS = {
+    "max": (0,), "min": (0,), "sort": (0,), "topk": (1, 0), "kthvalue": (1, 0), "mode": (0,), "median": (0,), "nanmedian": (0,),
+    "cummax": (0,), "cummin": (0,), "frexp": (), "histogram": (3,), "aminmax": (), "split_copy": (3,), "slogdet": (),
+    "linalg.qr": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_out_of_several_results_is_as_many_tensors_of_their_dtypes(name):
+    kinds = {"max": "int64", "frexp": "int32", "histogram": "float32", "aminmax": "float32", "split_copy": "float32",
+             "slogdet": "float32", "linalg.qr": "float32"}  # fmt: skip
+    right = kinds.get(name, "int64")
+    for second in (right, "float64", "int16"):
+        refused = []
+        for lib in (torch, badak):
+            x = lib.arange(9.0).reshape(3, 3) + lib.eye(3)
+            function = functools.reduce(getattr, name.split("."), lib)
+            expected = function(x, *PAIRS[name])
+            out = tuple(lib.empty(0 if name != "split_copy" else (3, 3), dtype=getattr(lib, kind)) for kind in ("float32", second))
+            out = out[: len(expected)]
+            try:
+                function(x, *PAIRS[name], out=out)
+            except (RuntimeError, TypeError):
+                refused.append(True)
+            else:
+                refused.append(False)
+                for held, y in zip(out, expected, strict=True):
+                    assert held.tolist() == y.tolist(), (lib.__name__, second)
+        assert refused[1] or not refused[0], (second, refused)
+        assert not (second == right and refused[1]), refused
+    for wrong in (badak.empty(0), (badak.empty(0),) * 3, 3):
+        with pytest.raises((TypeError, RuntimeError), match="argument 'out' must be"):
+            functools.reduce(getattr, name.split("."), badak)(badak.eye(3), *PAIRS[name], out=wrong)

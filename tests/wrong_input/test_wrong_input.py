@@ -44,7 +44,7 @@ ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
     "index_select": "an out= whose numbers share memory is copied for badak, and then they do not",
     "kthvalue": "an out= whose numbers share memory is copied for badak, and then they do not",
     **dict.fromkeys(("atan2", "clamp_max", "clamp_min", "eq", "fmod", "ge", "gt", "le", "lt", "ne", "rsub"), NUMBER),
-    **dict.fromkeys(("copysign", "gcd", "heaviside", "igamma", "igammac", "lcm", "ldexp"), NUMBER),
+    **dict.fromkeys(("copysign", "gcd", "heaviside", "hypot", "igamma", "igammac", "lcm"), NUMBER),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), NUMBER),
     **dict.fromkeys(("bernoulli", "cat", "gather", "masked_select", "take"), COMPLETE),
     "arange": "steps below 1 are counted in floats, whatever out= holds",

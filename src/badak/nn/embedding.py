@@ -1,9 +1,10 @@
 """Embedding: a table of vectors, one for each token."""
 
 from badak.autograd import no_grad
-from badak.core.errors import ArgumentError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.nn import functional as F
 from badak.nn import init
+from badak.nn.errors import kind
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, empty
@@ -175,6 +176,9 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
 
 
 def _sizes(table: Tensor) -> tuple[int, int]:
+    if not isinstance(table, Tensor):
+        cause = tr("{} takes a tensor; got {}", "from_pretrained", kind(table))
+        raise ArgumentTypeError(cause, "from_pretrained(badak.tensor(data))")
     if table.dim() != 2:
         raise _TableError(tr("Embeddings parameter is expected to be 2-dimensional (V, C), got {}", tuple(table.shape)))
     return table.shape[0], table.shape[1]

@@ -11,7 +11,6 @@ from badak.tensor.convert import clone
 from badak.tensor.index import narrow, select
 from badak.tensor.layouts import RANKS, contiguous_format, preserve_format
 from badak.tensor.pad import pad as padded
-from badak.tensor.promote import into
 from badak.tensor.scatter import as_strided
 from badak.tensor.tensor import Tensor
 
@@ -23,9 +22,7 @@ def _copying(view: Callable, name: str) -> Callable:
         made = view(input, *args, **named)
         parts = made if isinstance(made, tuple | list) else (made,)
         copies = tuple(clone(part, memory_format=contiguous_format) for part in parts)
-        if made is not parts:
-            return into(out, copies[0])
-        return copies if out is None else tuple(map(into, out, copies))
+        return copies if made is parts else copies[0]
 
     doc = f"What `{name.removesuffix('_copy')}` shows, in memory of its own.   dx: dy where it was taken from."
     return named(copied, name, doc)

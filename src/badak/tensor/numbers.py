@@ -132,8 +132,7 @@ def frexp(input, *, out=None):
         raise DTypeError(tr("torch.frexp() only supports floating-point dtypes; got {}", input.dtype), "x.float()")
     exponent = _exponent(input)
     half = exponent // 2  # in two steps, as 2^-exponent of the smallest numbers is beyond the largest
-    pair = returns.frexp(input * (-half).to(input.dtype).exp2() * (half - exponent).to(input.dtype).exp2(), exponent)
-    return pair if out is None else returns.frexp(*map(into, out, pair))
+    return returns.frexp(input * (-half).to(input.dtype).exp2() * (half - exponent).to(input.dtype).exp2(), exponent)
 
 
 @events.pure(elementwise=True)

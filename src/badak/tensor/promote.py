@@ -188,6 +188,10 @@ def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
         raise ArgumentTypeError(cause, "an empty tensor for each result")
     if all(each is y for each, y in zip(outs, results)):
         return made
+    for each, y in zip(outs, results):
+        if isinstance(made, tuple) and each.dtype is not y.dtype:
+            cause = tr("Expected out tensor to have dtype {}, but got {} instead", y.dtype, each.dtype)
+            raise DTypeError(cause, tr("badak.empty(0, dtype={})", y.dtype))
     written = [each if each is y else into(each, y) for each, y in zip(outs, results)]
     return written[0] if outs is not out else made._make(written) if hasattr(made, "_make") else tuple(written)
 

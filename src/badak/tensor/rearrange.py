@@ -70,6 +70,9 @@ def tile(input, *times, dims=None) -> Tensor:
 def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Tensor:
     """Each entry along dim several times in a row: `repeats` a number, or one for each entry. Without dim as if flat."""
     times = input if repeats is None else repeats
+    if not isinstance(times, Tensor | int):
+        cause = tr("repeat_interleave: repeats has to be a number or a vector of integers; got {}", type(times).__name__)
+        raise ArgumentTypeError(cause, "repeats=2")
     if isinstance(times, Tensor):
         if times._array.dtype.kind not in "iu" or times._array.ndim > 1:
             cause = tr("repeat_interleave: repeats has to be a vector of integers; got {} of shape {}", times.dtype,

@@ -136,8 +136,7 @@ def _extreme(name: str, whole, pick, pair, kind, **words) -> Callable[..., Any]:
         if dim is None:
             return into(out, apply(whole, input, nan=True))
         dim = axis_of(dim, input._array.ndim)
-        made = kind(*along(input, position(input._array, dim) if input._array.ndim else None, dim, keepdim))
-        return made if out is None else kind(*map(into, out, made))
+        return kind(*along(input, position(input._array, dim) if input._array.ndim else None, dim, keepdim))
 
     return named(function, name, _EXTREME.format(name=name, **words))
 
@@ -148,14 +147,7 @@ min = _extreme("min", ops.Amin, np.argmin, minimum, returns.min, est="smallest",
 
 def aminmax(input, *, dim=None, keepdim=False, out=None):
     """(min, max)."""
-    found = returns.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
-    if out is None:
-        return found
-    for o in out:
-        if o.dtype is not input.dtype:
-            cause = tr("Expected out tensor to have dtype {}, but got {} instead", input.dtype, o.dtype)
-            raise DTypeError(cause, "out= of input's dtype")
-    return returns.aminmax(*map(into, out, found))
+    return returns.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
 def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:

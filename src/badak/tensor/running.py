@@ -15,22 +15,20 @@ from badak.tensor.tensor import Tensor
 
 def cummax(input, dim: int, *, out=None):
     """(values, indices): the largest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
-    return _extreme(ops.CumMax, returns.cummax, input, dim, out)
+    return _extreme(ops.CumMax, returns.cummax, input, dim)
 
 
 def cummin(input, dim: int, *, out=None):
     """(values, indices): the smallest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
-    return _extreme(ops.CumMin, returns.cummin, input, dim, out)
+    return _extreme(ops.CumMin, returns.cummin, input, dim)
 
 
-def _extreme(op, result, input, dim: int, out):
+def _extreme(op, result, input, dim: int):
     in_order(result.__name__, input)
     dim = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
-        pair = result(input.clone(), zeros((), dtype=dtypes.int64))
-    else:
-        pair = result(*apply(op, input, axis=dim))
-    return pair if out is None else result(*map(into, out, pair))
+        return result(input.clone(), zeros((), dtype=dtypes.int64))
+    return result(*apply(op, input, axis=dim))
 
 
 def logcumsumexp(input, dim: int, *, out=None) -> Tensor:

@@ -72,7 +72,7 @@ def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *
     else:  # the result lies as the input does
         axes, back = turned
         found = returns.sort(*(y.permute(back) for y in sort(input.permute(axes), axes.index(dim), descending)))
-    return found if out is None else returns.sort(*(into(o, y) for o, y in zip(out, found)))
+    return found
 
 
 def msort(input) -> Tensor:
@@ -118,7 +118,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
         found = returns.topk(*_gathered(input, _top(array, int(k), dim, largest), dim))
     else:
         found = returns.topk(*along(input, None, 0))
-    return found if out is None else returns.topk(*(into(o, y) for o, y in zip(out, found)))
+    return found
 
 
 @events.pure(along="dim")
@@ -172,8 +172,7 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     if not 1 <= k <= n:
         cause = tr("kthvalue(): selected number k out of range for dimension {}: k={} of {}", dim, k, n)
         raise IndexOutOfRangeError(cause, f"1..{n}")
-    found = returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
-    return found if out is None else returns.kthvalue(*map(into, out, found))
+    return returns.kthvalue(*along(input, _kth(array, k - 1, dim), dim, keepdim))
 
 
 @events.pure(along="dim")
@@ -186,24 +185,24 @@ def median(input, dim=None, keepdim: bool = False, *, out=None):
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices`.
     """
-    return _median("median", _middle, input, dim, keepdim, out)
+    return _median("median", _middle, input, dim, keepdim)
 
 
 def nanmedian(input, dim=None, keepdim: bool = False, *, out=None):
     """As median, of the values that are not NaN; NaN where there are none."""
-    return _median("nanmedian", _middle_number, input, dim, keepdim, out)
+    return _median("nanmedian", _middle_number, input, dim, keepdim)
 
 
-def _median(name: str, middle, input, dim, keepdim: bool, out):
+def _median(name: str, middle, input, dim, keepdim: bool):
     in_order(name, input)
     if dim is None:
         not_empty(name, input, None)
         row = input.reshape(-1)
-        return into(out, apply(OneOf, row, Tensor._of(np.expand_dims(middle(row._array, 0), 0))).reshape(()))
+        return apply(OneOf, row, Tensor._of(np.expand_dims(middle(row._array, 0), 0))).reshape(())
     dim = axis_of(dim, input._array.ndim)
     not_empty(name, input, dim)
     found = along(input, middle(input._array, dim) if input._array.ndim else None, dim, keepdim)
-    return getattr(returns, name)(*(found if out is None else map(into, out, found)))
+    return getattr(returns, name)(*found)
 
 
 @events.pure(along="dim")
@@ -383,7 +382,7 @@ def histogram(input, bins, *, range=None, weight=None, density: bool = False, ou
     counts = counts.astype(array.dtype)
     if density:
         counts = counts / (counts.sum() * np.diff(edges))
-    return returns.histogram(into(None if out is None else out[0], Tensor._of(counts)), Tensor._of(edges))
+    return returns.histogram(Tensor._of(counts), Tensor._of(edges))
 
 
 def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):  # noqa: A002

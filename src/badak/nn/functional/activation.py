@@ -245,19 +245,19 @@ def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
 
 def elu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
-    x = original(float_tensor(input, "elu"), inplace, "elu")
+    x, alpha = original(real_tensor(float_tensor(input, "elu"), "elu"), inplace, "elu"), float(alpha)
     return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0), input, inplace, "elu_")
 
 
 def celu(input, alpha=1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
-    x = original(float_tensor(input, "celu"), inplace, "celu")
+    x, alpha = original(real_tensor(float_tensor(input, "celu"), "celu"), inplace, "celu"), float(alpha)
     return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0 / alpha), input, inplace, "celu_")
 
 
 def selu(input, inplace=False) -> Tensor:
     """y = scale elu(x, alpha), with the two constants that keep mean 0 and variance 1."""
-    x = original(float_tensor(input, "selu"), inplace, "selu")
+    x = original(real_tensor(float_tensor(input, "selu"), "selu"), inplace, "selu")
     return placed(apply(ops.ELU, x, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0), input, inplace, "selu_")
 
 
