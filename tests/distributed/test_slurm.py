@@ -9,7 +9,7 @@ from tests.distributed.ranks import PROGRAMS, environment
 from tests.distributed.slurm import Slurm, why_absent
 from tests.distributed.small import SIZES, write_text
 
-pytestmark = [pytest.mark.slow, pytest.mark.slow, pytest.mark.skipif(bool(why_absent()), reason=why_absent())]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(why_absent()), reason=why_absent())]
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "distributed.md").read_text(encoding="utf-8")
 REFUSED = (
     "error: Slurm has started this process as one of 2 tasks (SLURM_STEP_NUM_TASKS=2), but for MPI it is alone, and would do the "

@@ -217,3 +217,17 @@ def test_no_activation_hides_a_nan(name):
     )
     assert np.isnan(mine[0]) and np.isnan(expected[0])
     np.testing.assert_allclose(mine[1:], expected[1:], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["elu", "celu"])
+def test_an_alpha_that_is_no_number_is_named(name):
+    function = getattr(badak.nn.functional, name)
+    for wrong in ("1.5", None, 1j):
+        with pytest.raises(TypeError, match=f"{name}..: argument 'alpha' must be float"):
+            function(badak.ones(2), wrong)
+
+
+def test_celu_has_no_alpha_of_0():
+    for lib in (torch, badak):
+        with pytest.raises((RuntimeError, ValueError, ZeroDivisionError), match="alpha cannot be 0 for CELU"):
+            lib.nn.functional.celu(lib.ones(2), 0.0)

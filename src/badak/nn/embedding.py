@@ -180,7 +180,8 @@ def _sizes(table: Tensor) -> tuple[int, int]:
         cause = tr("{} takes a tensor; got {}", "from_pretrained", kind(table))
         raise ArgumentTypeError(cause, "from_pretrained(badak.tensor(data))")
     if table.dim() != 2:
-        raise _TableError(tr("Embeddings parameter is expected to be 2-dimensional (V, C), got {}", tuple(table.shape)))
+        cause = tr("Embeddings parameter is expected to be 2-dimensional (V, C), got {}", tuple(table.shape))
+        raise _TableError(cause, "table[None] of one row")
     return table.shape[0], table.shape[1]
 
 

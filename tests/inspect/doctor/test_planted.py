@@ -17,7 +17,7 @@ from tests.inspect.doctor.programs import OWN, built
 from tests.tiers import few
 
 # badak warns of some faults by itself; here the report counts
-pytestmark = [pytest.mark.slow, pytest.mark.slow, pytest.mark.filterwarnings("ignore::badak.core.errors.BadakWarning")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::badak.core.errors.BadakWarning")]
 
 
 def examined(training, steps: int = 20):

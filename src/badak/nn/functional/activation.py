@@ -243,15 +243,17 @@ def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
     return placed(where(x > 0, x, x * negative_slope), input, inplace, "leaky_relu_")
 
 
-def elu(input, alpha=1.0, inplace=False) -> Tensor:
+def elu(input, alpha: float = 1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
-    x, alpha = original(real_tensor(float_tensor(input, "elu"), "elu"), inplace, "elu"), float(alpha)
+    x, alpha = original(real_tensor(float_tensor(input, "elu"), "elu"), inplace, "elu"), float(alpha * 1.0)  # no text
     return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0), input, inplace, "elu_")
 
 
-def celu(input, alpha=1.0, inplace=False) -> Tensor:
+def celu(input, alpha: float = 1.0, inplace=False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
-    x, alpha = original(real_tensor(float_tensor(input, "celu"), "celu"), inplace, "celu"), float(alpha)
+    if alpha == 0:
+        raise ArgumentError("alpha cannot be 0 for CELU", "alpha=1.0")
+    x, alpha = original(real_tensor(float_tensor(input, "celu"), "celu"), inplace, "celu"), float(alpha * 1.0)
     return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0 / alpha), input, inplace, "celu_")
 
 
