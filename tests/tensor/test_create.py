@@ -261,3 +261,48 @@ def test_asarray_shares_memory_or_says_that_it_cannot():
         for wrong in ({"obj": [1, 2]}, {"obj": np.arange(3), "dtype": lib.float32}, {"obj": lib.arange(3), "dtype": lib.float32}):
             with pytest.raises(ValueError):
                 lib.asarray(copy=False, **wrong)
+
+
+def test_dlpack_copies_where_that_is_asked_and_shares_what_may_be_written():
+    for lib in (torch, badak):
+        x = lib.arange(6.0).reshape(2, 3).t()
+        shared, own = lib.from_dlpack(x, device="cpu", copy=False), lib.from_dlpack(x, copy=True)
+        shared.add_(1)
+        assert x[0, 0] == 1 and own[0, 0] == 0 and own.stride() == (1, 3)
+    theirs = torch.ones(2)
+    badak.from_dlpack(torch.utils.dlpack.to_dlpack(theirs)).mul_(2)  # a capsule of the protocol before versions
+    assert theirs.tolist() == [2, 2]
+    half = badak.ones(2, dtype=badak.bfloat16)
+    assert badak.from_dlpack(half).data_ptr() == half.data_ptr() != badak.from_dlpack(half, copy=True).data_ptr()
+
+
+def test_dlpack_says_what_cannot_be_shared():
+    locked = np.arange(3.0)
+    locked.flags.writeable = False
+    assert badak.from_dlpack(locked, copy=True).add_(1).tolist() == [1, 2, 3]
+    with pytest.raises(errors.GraphError, match="memory that may only be read"):
+        badak.from_dlpack(locked).add_(1)
+    with pytest.raises(errors.GraphError, match="more than one element"):
+        badak.zeros(1).expand(3).add_(1)
+    for call in (
+        lambda: badak.from_dlpack(torch.ones(2).bfloat16()),
+        lambda: np.from_dlpack(badak.ones(2).bfloat16()),
+        lambda: np.from_dlpack(badak.ones(2, requires_grad=True)),
+    ):
+        with pytest.raises(errors.ExportError) as caught:
+            call()
+        assert isinstance(caught.value, BufferError) and caught.value.fix
+    for call in (lambda: badak.from_dlpack(np.ones(2), device="cuda"), lambda: badak.ones(2).__dlpack__(stream=1)):
+        with pytest.raises(errors.DeviceError):
+            call()
+    with pytest.raises(errors.ArgumentTypeError, match="copy"):
+        badak.from_dlpack(np.ones(2), copy="x")
+
+
+def test_an_unknown_device_is_answered_with_the_known_ones_as_libraries_read_them():
+    known = []
+    for lib in (torch, badak):
+        with pytest.raises(RuntimeError) as caught:
+            lib.device("notadevice")
+        known.append(str(caught.value).splitlines()[0])
+    assert known[0] == known[1]

@@ -131,6 +131,10 @@ class GraphError(BadakError, RuntimeError):
     """Differentiation that cannot be done: no graph, a graph already consumed, a saved tensor changed."""
 
 
+class ExportError(BadakError, BufferError, RuntimeError):
+    """Memory that cannot be handed to another library."""
+
+
 class StateError(BadakError, RuntimeError):
     """A state_dict or a checkpoint that does not fit what it is loaded into."""
 

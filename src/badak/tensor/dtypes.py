@@ -194,7 +194,7 @@ def set_default_dtype(d) -> None:
     _default = chosen
 
 
-_DEVICES = frozenset(  # those whose names PyTorch knows
+_DEVICES = (  # those whose names PyTorch knows, in its order
     "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone".split()
 )
 
@@ -221,7 +221,8 @@ class device:  # noqa: N801  (PyTorch's name)
             raise ArgumentError(tr("Invalid device string: {!r}", type), "device='cpu'")
         name, number = parts.groups()
         if name not in _DEVICES:
-            raise ArgumentError(tr("device: expected 'cpu'; got {!r}", type), "device='cpu'")
+            known = ", ".join(_DEVICES)  # which the array API's libraries read from here
+            raise ArgumentError(tr("Expected one of {} device type at start of device string: {}", known, type), "device='cpu'")
         if number is not None and index is not None:
             cause = tr("type (string) must not include an index because index was passed explicitly: {}", type)
             raise ArgumentError(cause, f"{name!r}, {index}")

@@ -46,7 +46,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     if not array.flags.writeable:
         if unfilled.on:
             return x
-        raise read_only(name)
+        raise read_only(name, x._array)
     if recording and x._whole is None and (not value.requires_grad or (name == "copy_" and x.requires_grad)):
         value = apply(Replaced, value, x)
     (put if anywhere.has_observers and modes.observer is not None else _put)(x, value, name)
@@ -116,7 +116,7 @@ def expect_writable(x: Tensor, name: str) -> None:
     if x._inference:
         refuse_inference(x)
     if not x._array.flags.writeable:
-        raise read_only(name)
+        raise read_only(name, x._array)
 
 
 def refuse_inference(x: Tensor) -> None:
@@ -144,8 +144,11 @@ def _overlap(a: Any, b: Any) -> bool:
     return both and all(each.flags.c_contiguous or each.flags.f_contiguous for each in (a, b))
 
 
-def read_only(name: str) -> GraphError:
+def read_only(name: str, array: np.ndarray) -> GraphError:
     """The complaint about a change of memory that several elements of a tensor share, or that is not ours."""
+    if all(step or size < 2 for step, size in zip(array.strides, array.shape)):
+        cause = tr("{}: the tensor lies on memory that may only be read", name)
+        return GraphError(cause, "x = x.clone() gives it memory of its own")
     cause = tr("{}: unsupported operation: more than one element of the written-to tensor refers to a single memory location", name)
     return GraphError(cause, "x = x.clone() before performing the operation")
 

@@ -215,7 +215,7 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
     if not can_cast(y.dtype, out.dtype):
         raise DTypeError(tr("result type {} can't be cast to the desired output type {}", y.dtype, out.dtype), "leave out= away")
     if out._array.size and not out._array.flags.writeable:
-        raise read_only("out=")
+        raise read_only("out=", out._array)
     if out._array.shape != y._array.shape:
         if out._array.size:
             warnings.warn(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DeviceError, ExportError, GraphError, ShapeError, tr
 from badak.core.modes import anywhere, modes
 from badak.tensor.attributes import held_by
 from badak.tensor.batched import Batched, no_number
@@ -59,11 +59,17 @@ class Values(History):
         """What NumPy's functions give for a tensor: a tensor without history; yes and no are uint8, as in PyTorch."""
         return self._of(np.asarray(array.astype(np.uint8) if array.dtype == bool else array))
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
         if self.requires_grad and modes.grad:
-            raise GraphError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
+            raise ExportError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
         self._read("DLPack")
-        return self._array.__dlpack__(**options)
+        if self._array.dtype.kind == "V":
+            raise ExportError(tr("DLPack: NumPy has no {} to export", self.dtype), "tensor.float()")
+        if stream not in (None, -1) or (dl_device is not None and dl_device[0] != 1):
+            raise DeviceError(
+                tr("DLPack: tensors are exported on the CPU; got stream={}, dl_device={}", stream, dl_device), "leave both out"
+            )
+        return self._array.__dlpack__(max_version=max_version, copy=copy)
 
     def __dlpack_device__(self):
         return self._array.__dlpack_device__()

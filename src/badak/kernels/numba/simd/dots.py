@@ -46,8 +46,8 @@ def tile_dots(w, x, alpha, base, y):
 def ask_ahead(v, starts, step, at, size=None):
     """Ask the caches for lines of as many rows of a matrix as `starts` has, further on, while those at `at` are read.
 
-    Rows of `size` bytes, one behind the other, are asked for in the order of memory, which brings a half more of them than the order
-    in which they are read (AMD EPYC 17/1): the next rows where they fit into the second cache, else what is next of these.
+    Rows of `size` bytes, one behind the other, are asked for in the order of memory, which brings a half more of them than the
+    order in which they are read (AMD EPYC 17/1): the next rows where they fit into the second cache, else what is next of these.
     Rows apart from each other, or without `size`, are asked for at `at`.
     """
     builder, count = v.builder, I64(len(starts))
