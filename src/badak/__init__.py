@@ -44,5 +44,5 @@ _sys.modules |= {"badak.errors": errors, "badak.utils": utils, "badak.utils.data
 newaxis = None
 globals().update(_public.functions())
 globals().update(_foreach)
-__getattr__ = _door(__name__)  # what PyTorch has elsewhere, and words for what badak has not; __version__ is there too
+__getattr__, __dir__ = _door(__name__)  # what PyTorch has elsewhere, and words for what badak has not; __version__ is there too
 _guard_names(globals(), __name__)

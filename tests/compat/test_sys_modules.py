@@ -55,3 +55,17 @@ def test_a_class_or_a_function_is_no_module(tmp_path, badak_run):
     (tmp_path / "look.py").write_text(NO_MODULES)
     done = badak_run(tmp_path / "look.py")
     assert done.out.split() == ["torch.nn.Linear", "torch.nn.modules.activation.Tanh", "torch.nn.functional.relu", "torch.save"]
+
+
+def test_dir_of_a_module_has_what_is_brought_when_it_is_asked_for(tmp_path, badak_run):
+    (tmp_path / "look.py").write_text(
+        "import importlib, torch\n"
+        "for name in 'torch nn nn.functional utils utils.data distributions autograd compiler linalg masked'.split():\n"
+        "    module = torch if name == 'torch' else importlib.import_module(f'torch.{name}')\n"
+        "    for each in dir(module): getattr(module, each)\n"
+        "print({'testing', 'func', 'cuda', 'linalg', 'fx', '__version__'} <= set(dir(torch)), 'parallel' in dir(torch.nn))\n"
+        "print('normal' in dir(torch.distributions), 'UnknownLayer' in dir(torch.nn))\n"
+    )
+    done = badak_run(tmp_path / "look.py")
+    assert done.code == 0, done.err
+    assert done.out.split() == ["True", "True", "True", "False"]

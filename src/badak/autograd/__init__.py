@@ -28,4 +28,4 @@ from badak.autograd.variable import Variable as Variable
 from badak.autograd.variable import variable as variable
 from badak.core.public_api import door as _door
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)

@@ -257,4 +257,4 @@ def _as_given(found: list, several: bool, create_graph: bool):
     return made if several else made[0]
 
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)

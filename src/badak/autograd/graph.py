@@ -135,4 +135,4 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     return whole
 
 
-__getattr__ = _door("badak.autograd.graph")
+__getattr__, __dir__ = _door("badak.autograd.graph")

@@ -7,4 +7,4 @@ and guards.py what must not change unseen, check.py how replays are compared wit
 from badak.compiler.compiled import Compiled as Compiled
 from badak.core.public_api import door as _door
 
-__getattr__ = _door(__name__, like="badak.compat.torch.compiler")  # torch.compiler
+__getattr__, __dir__ = _door(__name__, like="badak.compat.torch.compiler")  # torch.compiler

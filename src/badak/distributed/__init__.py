@@ -89,4 +89,4 @@ all_gather_single, reduce_scatter_single = (
     reduce_scatter_tensor,
 )  # their names from PyTorch 2.13 on
 
-__getattr__ = _door("badak.distributed")
+__getattr__, __dir__ = _door("badak.distributed")

@@ -57,4 +57,4 @@ class OptimStateKeyType(Enum):
     PARAM_ID = auto()
 
 
-__getattr__ = _door("badak.distributed.fsdp")
+__getattr__, __dir__ = _door("badak.distributed.fsdp")

@@ -22,4 +22,4 @@ def _sync_module_states(
             broadcast(tensor.detach(), src, group=process_group)
 
 
-__getattr__ = _door("badak.distributed.utils")
+__getattr__, __dir__ = _door("badak.distributed.utils")

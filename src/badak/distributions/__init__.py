@@ -75,4 +75,4 @@ from badak.distributions.transforms import TanhTransform as TanhTransform
 from badak.distributions.transforms import Transform as Transform
 from badak.distributions.transforms import identity_transform as identity_transform
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)

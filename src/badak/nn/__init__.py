@@ -180,5 +180,5 @@ from badak.nn.vision import Upsample as Upsample
 from badak.nn.vision import UpsamplingBilinear2d as UpsamplingBilinear2d
 from badak.nn.vision import UpsamplingNearest2d as UpsamplingNearest2d
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)
 _guard_classes(globals(), Module, __name__)

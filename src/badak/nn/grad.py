@@ -97,4 +97,4 @@ def conv3d_weight(
 
 
 _guard_names(globals(), __name__)
-__getattr__ = _door("badak.nn.grad")
+__getattr__, __dir__ = _door("badak.nn.grad")

@@ -38,7 +38,7 @@ _global_forward_pre_hooks: dict[int, Callable] = {}
 _global_backward_hooks: dict[int, Callable] = {}
 _global_backward_pre_hooks: dict[int, Callable] = {}
 EVERYWHERE.move(globals())
-__getattr__ = door("badak.nn.modules.module", like="badak.nn.hooks")
+__getattr__, __dir__ = door("badak.nn.modules.module", like="badak.nn.hooks")
 
 
 class Module(Moving, State, Hooks):

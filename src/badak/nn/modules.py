@@ -2,4 +2,4 @@
 
 from badak.core.public_api import door as _door
 
-__getattr__ = _door(__name__, "badak.nn")
+__getattr__, __dir__ = _door(__name__, "badak.nn")

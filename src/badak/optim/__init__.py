@@ -22,7 +22,7 @@ from badak.optim.rprop import Rprop as Rprop
 from badak.optim.sgd import SGD as SGD
 from badak.optim.sparse_adam import SparseAdam as SparseAdam
 
-_elsewhere = _door(__name__)
+_elsewhere, __dir__ = _door(__name__)
 
 
 def __getattr__(name: str) -> object:

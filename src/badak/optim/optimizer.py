@@ -33,7 +33,7 @@ from badak.optim.state import OptimizerStateError, load_groups, load_state, pack
 from badak.tensor import Tensor
 from badak.tensor.dtypes import default_dtype, float64
 
-__getattr__ = door(__name__, like="badak.optim.private")  # PyTorch has those names here
+__getattr__, __dir__ = door(__name__, like="badak.optim.private")  # PyTorch has those names here
 
 
 class Optimizer:

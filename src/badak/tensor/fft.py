@@ -183,5 +183,5 @@ def ifftshift(input, dim=None) -> Tensor:
     return _shifted(input, dim, -1)
 
 
-__getattr__ = _door("badak.fft")
+__getattr__, __dir__ = _door("badak.fft")
 _guard_names(globals(), "badak.fft")

@@ -101,5 +101,5 @@ def _by_kernel(op, x: Tensor, **attributes) -> Tensor:
 
 
 globals().update(SPECIAL)
-__getattr__ = _door("badak.special")
+__getattr__, __dir__ = _door("badak.special")
 _guard_names(globals(), __name__)

@@ -97,5 +97,5 @@ nuttall = _window(
 )
 
 
-__getattr__ = _door("badak.signal.windows")
+__getattr__, __dir__ = _door("badak.signal.windows")
 _guard_names(globals(), "badak.signal.windows")

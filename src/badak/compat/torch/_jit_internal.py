@@ -120,4 +120,4 @@ def get_callable_argument_names(fn: Callable) -> list[str]:
     return [name for name, one in found.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
 
 
-__getattr__ = _door("badak._jit_internal")
+__getattr__, __dir__ = _door("badak._jit_internal")

@@ -311,4 +311,4 @@ def _dummy_type(name: str) -> type:
     return type(name, (), {"__new__": refuse})
 
 
-__getattr__ = _door("badak._utils")
+__getattr__, __dir__ = _door("badak._utils")

@@ -23,4 +23,4 @@ def parallel_info() -> str:
 
 
 _guard_names(globals(), "badak.__config__")
-__getattr__ = _door("badak.__config__")
+__getattr__, __dir__ = _door("badak.__config__")

@@ -58,4 +58,4 @@ def _tril(where: str, size: tuple[int, ...], right: int) -> Tensor:
     return ones(*size, dtype=dtypes.bool_).tril(right * (size[1] - size[0]))
 
 
-__getattr__ = _door("badak.nn.attention.bias")
+__getattr__, __dir__ = _door("badak.nn.attention.bias")

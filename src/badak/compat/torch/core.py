@@ -230,4 +230,4 @@ def __getattr__(name: str) -> Any:
 
 
 _disabled_torch_function_impl = overriding.disabled
-_missing = _door("badak._C")
+_missing, __dir__ = _door("badak._C")

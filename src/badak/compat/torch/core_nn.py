@@ -54,4 +54,4 @@ _upsample_nearest_exact1d = _upsample_nearest_exact2d = _upsample_nearest_exact3
 upsample_linear1d, upsample_bilinear2d, upsample_trilinear3d = map(_upsample, ("linear", "bilinear", "trilinear"))
 upsample_bicubic2d = _upsample("bicubic")
 _upsample_bilinear2d_aa, _upsample_bicubic2d_aa = _upsample("bilinear", True), _upsample("bicubic", True)
-__getattr__ = _door("badak._C._nn")
+__getattr__, __dir__ = _door("badak._C._nn")

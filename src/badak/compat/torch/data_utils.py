@@ -5,4 +5,4 @@ from badak.data import collate as collate
 from badak.data import workers as worker
 
 __all__ = ["collate", "worker"]
-__getattr__ = _door("badak.utils.data._utils")
+__getattr__, __dir__ = _door("badak.utils.data._utils")

@@ -260,4 +260,4 @@ class FakeTensorMode:
         return tensor.detach().to("meta").requires_grad_(tensor.requires_grad)
 
 
-__getattr__ = _door("badak.utils._python_dispatch")
+__getattr__, __dir__ = _door("badak.utils._python_dispatch")

@@ -365,4 +365,4 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None, **options: Any) -
     return ExportedProgram(graph, held, call, persistent & held.keys())
 
 
-__getattr__ = _door("badak.export")
+__getattr__, __dir__ = _door("badak.export")

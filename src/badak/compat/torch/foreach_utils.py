@@ -40,4 +40,4 @@ def _device_has_foreach_support(device: Any) -> bool:
     return False
 
 
-__getattr__ = _door("badak.utils._foreach_utils")
+__getattr__, __dir__ = _door("badak.utils._foreach_utils")

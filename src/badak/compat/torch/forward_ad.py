@@ -141,4 +141,4 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(tensor.view_as(tensor), found)
 
 
-__getattr__ = _door("badak.autograd.forward_ad")
+__getattr__, __dir__ = _door("badak.autograd.forward_ad")

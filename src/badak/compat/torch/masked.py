@@ -22,7 +22,7 @@ from badak.tensor import nanmedian as _nanmedian
 from badak.tensor import sum as _sum
 from badak.tensor.linalg import vector_norm as _vector_norm
 
-__getattr__ = _door("badak.masked")
+__getattr__, __dir__ = _door("badak.masked")
 
 
 def sum(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:

@@ -114,4 +114,4 @@ def _examples(leaves: list, axis: int) -> int:
     return one
 
 
-__getattr__ = _door("badak.nn.utils._per_sample_grad")
+__getattr__, __dir__ = _door("badak.nn.utils._per_sample_grad")

@@ -54,4 +54,4 @@ def get_swap_module_params_on_conversion() -> bool:
 
 
 _guard_names(globals(), "badak.__future__")
-__getattr__ = _door("badak.__future__")
+__getattr__, __dir__ = _door("badak.__future__")

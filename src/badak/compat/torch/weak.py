@@ -86,4 +86,4 @@ class TensorWeakRef:
         return hash(self.ref)
 
 
-__getattr__ = _door("badak.utils.weak")
+__getattr__, __dir__ = _door("badak.utils.weak")

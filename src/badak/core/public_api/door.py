@@ -1,4 +1,4 @@
-"""The `__getattr__` of badak's packages: what stands elsewhere is brought, what is missing is explained."""
+"""The `__getattr__` and `__dir__` of badak's packages: what stands elsewhere is brought, what is missing is explained."""
 
 import importlib
 import sys
@@ -13,14 +13,16 @@ from badak.core.public_api.missing import Missing, missing, placeholder_or_error
 from badak.core.public_api.table import PLACES, is_module, is_pytorch, names_of, reach
 from badak.core.public_api.version import version
 
+_ELSEWHERE: dict[str, set[str]] = {"badak": {"__version__"}}  # a module -> names that its `__getattr__` brings
 _INSIDE: dict[str, dict[str, str]] = {}  # a place that stands elsewhere -> names that PyTorch has there, and where they are
 for _name, _target in PLACES.items():
+    _ELSEWHERE.setdefault(_name.rpartition(".")[0], set()).add(_name.rpartition(".")[2])
     if (_parent := _name.rpartition(".")[0]) in PLACES:
         _INSIDE.setdefault(_parent, {})[_name.rpartition(".")[2]] = _target
 
 
-def door(module: str, like: str = "") -> Callable[[str], object]:
-    """The function that a module `badak.<...>` takes as its `__getattr__`; like: a module whose names it has as well."""
+def door(module: str, like: str = "") -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """What a module `badak.<...>` takes as its `__getattr__` and `__dir__`; like: a module whose names it has as well."""
     space = module.partition(".")[2]
 
     def __getattr__(name: str) -> object:  # noqa: N807  (it becomes one)
@@ -37,7 +39,12 @@ def door(module: str, like: str = "") -> Callable[[str], object]:
             vars(there).setdefault(inner, reach(elsewhere))
         return placeholder_or_error(space, name, sys.modules.get(module)) if there is None else there
 
-    return __getattr__
+    def __dir__() -> list[str]:  # noqa: N807
+        names = {*vars(reach(PLACES.get(module, module))), *vars(sys.modules.get(like, object)), *_ELSEWHERE.get(module, ())}
+        names |= {name for name in names_of(space) if name not in names and _is_unloaded(module, name)}
+        return sorted(names)
+
+    return __getattr__, __dir__
 
 
 def door_to(module: str, table: Mapping[str, Any]) -> Callable[[str], Any]:
@@ -57,7 +64,7 @@ def _is_unloaded(module: str, name: str) -> bool:
     dotted = f"{module}.{name}"
     if dotted in sys.modules or not is_module(dotted.partition(".")[2]):
         return False
-    return PathFinder.find_spec(dotted, getattr(sys.modules.get(module), "__path__", [])) is not None
+    return PathFinder.find_spec(dotted, vars(sys.modules.get(module, object)).get("__path__", [])) is not None
 
 
 class Namespace(SimpleNamespace):
@@ -102,4 +109,4 @@ def add_door(thing: object, name: str) -> None:
         show_later(name.removeprefix("badak."), thing)
     if isinstance(thing, ModuleType) and type(thing) is ModuleType and "__getattr__" not in vars(thing):
         if is_pytorch(name.removeprefix("badak.")):
-            vars(thing)["__getattr__"] = door(name)
+            vars(thing)["__getattr__"], vars(thing)["__dir__"] = door(name)

@@ -83,4 +83,4 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None) -
     return _Reduced.apply(op, group, tensor)
 
 
-__getattr__ = _door("badak.distributed.nn.functional")
+__getattr__, __dir__ = _door("badak.distributed.nn.functional")

@@ -21,5 +21,5 @@ from badak.nn.functional.pooling import *  # noqa: F403
 from badak.nn.functional.vision import *  # noqa: F403
 from badak.tensor.pad import pad as pad
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)
 _guard_names(globals(), __name__)

@@ -26,4 +26,4 @@ from badak.nn.utils.spectral_norm import spectral_norm as spectral_norm
 from badak.nn.utils.weight_norm import remove_weight_norm as remove_weight_norm
 from badak.nn.utils.weight_norm import weight_norm as weight_norm
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)

@@ -21,5 +21,5 @@ from badak.optim.lr_scheduler.function import NoamLR as NoamLR
 from badak.optim.lr_scheduler.onecycle import OneCycleLR as OneCycleLR
 from badak.optim.lr_scheduler.plateau import ReduceLROnPlateau as ReduceLROnPlateau
 
-__getattr__ = _door(__name__)
+__getattr__, __dir__ = _door(__name__)
 _guard_classes(globals(), LRScheduler, __name__)

@@ -60,5 +60,5 @@ def diagonal(A, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  
     return _diagonal(A, offset, dim1, dim2)
 
 
-__getattr__ = _door("badak.linalg")
+__getattr__, __dir__ = _door("badak.linalg")
 _guard_names(globals(), "badak.linalg")

@@ -14,5 +14,5 @@ from badak.tensor.nested.create import nested_tensor_from_jagged as nested_tenso
 from badak.tensor.nested.layout import to_padded_tensor as to_padded_tensor
 
 __all__ = ["as_nested_tensor", "masked_select", "nested_tensor", "nested_tensor_from_jagged", "to_padded_tensor"]
-__getattr__ = _door("badak.nested")
+__getattr__, __dir__ = _door("badak.nested")
 _guard_names(globals(), "badak.nested")

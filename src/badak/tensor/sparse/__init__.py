@@ -19,5 +19,5 @@ from badak.tensor.sparse.reductions import sum as sum
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 __all__ += list(_TENSORS)
 globals().update(_TENSORS)
-__getattr__ = _door("badak.sparse")
+__getattr__, __dir__ = _door("badak.sparse")
 _guard_names(globals(), "badak.sparse")

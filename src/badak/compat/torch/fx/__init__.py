@@ -28,4 +28,4 @@ from badak.compat.torch.fx.proxy import Proxy as Proxy
 from badak.compat.torch.fx.subgraph_rewriter import replace_pattern as replace_pattern
 from badak.core.public_api import door as _door
 
-__getattr__ = _door("badak.fx")
+__getattr__, __dir__ = _door("badak.fx")

@@ -218,4 +218,4 @@ def _parse_args(*kinds: str) -> Any:
 
 symbolic_helper = Namespace(parse_args=_parse_args, quantized_args=_parse_args)
 symbolic_opset9 = symbolic_opset11 = symbolic_opset12 = symbolic_opset13 = Namespace()
-__getattr__ = _door("badak.onnx")
+__getattr__, __dir__ = _door("badak.onnx")

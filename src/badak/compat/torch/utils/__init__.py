@@ -3,4 +3,4 @@
 from badak.compat.torch.utils import data as data
 from badak.core.public_api import door as _door
 
-__getattr__ = _door("badak.utils")
+__getattr__, __dir__ = _door("badak.utils")

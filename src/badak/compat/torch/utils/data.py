@@ -21,4 +21,4 @@ from badak.data import default_convert as default_convert
 from badak.data import get_worker_info as get_worker_info
 from badak.data import random_split as random_split
 
-__getattr__ = _door("badak.utils.data")
+__getattr__, __dir__ = _door("badak.utils.data")
