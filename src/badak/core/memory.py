@@ -72,6 +72,23 @@ def lies_in(array: np.ndarray, memory: np.ndarray, offset: int) -> np.ndarray:
     return made
 
 
+def opened(array: np.ndarray) -> np.ndarray:
+    """The array, or one on the same places that may be written: NumPy lets nobody write a broadcast array, nor any view of it.
+
+    Where two entries may see one place, or nobody may write what they see, it is the array as it is.
+    """
+    dense = array.itemsize  # bytes that the dims up to here reach over
+    for stride, size in sorted((abs(stride), size) for stride, size in zip(array.strides, array.shape) if size > 1):
+        if stride < dense:
+            return array
+        dense += stride * (size - 1)
+    if array.flags.writeable or not owner_of(array).flags.writeable:
+        return array
+    made = lies_in(array, memory_of(array), offset_of(array))
+    made.flags.writeable = True
+    return made
+
+
 ITS_OWN = 2  # references to an object that only one place has, as sys.getrefcount counts: it adds its own
 
 

@@ -52,6 +52,8 @@ def setitem(x: Tensor, key, value) -> None:
     if not isinstance(value, Tensor):
         value = _values(value, x._array.dtype)
     recording = modes.grad and (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad))
+    if basic and x._whole is not None and not x._array.flags.writeable:
+        x, key = getitem(x, key), Ellipsis  # where entries of x share a place, those of a part need not
     if not recording and not (basic and modes.batching):
         (assign if anywhere.has_observers and modes.observer is not None else _assign)(x, key, value)
         return

@@ -11,6 +11,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import GraphError, ShapeError, tr
+from badak.core.memory import opened
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import converted
 from badak.ops.copy_slices import Replaced, WriteView
@@ -46,7 +47,7 @@ def write_(x: Tensor, value: Tensor, name: str) -> Tensor:
     if not array.flags.writeable:
         if unfilled.on:
             return x
-        raise read_only(name, x._array)
+        expect_writable(x, name)
     if recording and x._whole is None and (not value.requires_grad or (name == "copy_" and x.requires_grad)):
         value = apply(Replaced, value, x)
     (put if anywhere.has_observers and modes.observer is not None else _put)(x, value, name)
@@ -115,6 +116,8 @@ def expect_writable(x: Tensor, name: str) -> None:
     """Raise where x may not be written to."""
     if x._inference:
         refuse_inference(x)
+    if not x._array.flags.writeable and x._whole is not None and x._whole._array.flags.writeable:
+        x._array = opened(x._array)
     if not x._array.flags.writeable:
         raise read_only(name, x._array)
 

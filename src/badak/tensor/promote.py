@@ -24,7 +24,7 @@ from badak.tensor.data import fit, short
 from badak.tensor.dtypes import CATEGORY as _CATEGORY
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.dtypes import promote_types as promote_types
-from badak.tensor.inplace import put, read_only, refuse_inference
+from badak.tensor.inplace import expect_writable, put, refuse_inference
 from badak.tensor.tensor import Tensor
 
 _PYTHON = (bool, int, float, complex)
@@ -214,8 +214,8 @@ def into(out: Tensor | None, y: Tensor) -> Tensor:
     refuse_inference(out)
     if not can_cast(y.dtype, out.dtype):
         raise DTypeError(tr("result type {} can't be cast to the desired output type {}", y.dtype, out.dtype), "leave out= away")
-    if out._array.size and not out._array.flags.writeable:
-        raise read_only("out=", out._array)
+    if out._array.size:
+        expect_writable(out, "out=")
     if out._array.shape != y._array.shape:
         if out._array.size:
             warnings.warn(
