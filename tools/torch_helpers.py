@@ -25,7 +25,12 @@ from zlib import crc32
 import pytest
 
 SECONDS = 20  # of the CPU's time that a test may take, and ten times as many on the clock
-ALSO = ("torch.utils._import_utils", "torch.utils._mode_utils")  # of which the helpers take functions
+ALSO = (
+    "torch.utils._import_utils",
+    "torch.utils._mode_utils",
+    "torch.masked._ops",
+    "torch.masked._docs",
+)  # of which the helpers take functions
 EVERY = int(os.environ.get("TORCH_TESTS_EVERY", "1"))  # one test of so many is run, chosen by its name
 WITHOUT = os.environ.get("TORCH_TESTS_WITHOUT", "")  # and none whose name this pattern is found in
 FOLDER = os.environ.get("TORCH_TESTING", "")
@@ -110,7 +115,8 @@ def lenient() -> None:
         _give(torch, **{name: known[name]})
     torch.chalf = torch.complex32
     for name in ALSO:
-        setattr(torch.utils, name.rpartition(".")[2], importlib.import_module(name))
+        space, _, last = name.rpartition(".")
+        setattr(importlib.import_module(space), last, importlib.import_module(name))
 
 
 def importing() -> bool:
@@ -147,14 +153,15 @@ def old_names() -> None:
     data = importlib.import_module("torch.utils.data")
     _give(data, DataLoader2=data.DataLoader, communication=ModuleType("communication"))
     _give(torch._C, has_mkldnn=False)
+    for name in ("_input_mask", "_output_mask", "_reduction_identity"):  # by which tests say what they expect
+        _give(importlib.import_module("torch.masked"), **{name: getattr(importlib.import_module("torch.masked._ops"), name)})
     functional = importlib.import_module("torch.nn.utils.stateless")
     sys.modules["torch.nn.utils._stateless"] = functional
     called = importlib.import_module("torch.testing._internal.common_modules").MODULE_CLASS_NAMES
     called.update({layer: name.removeprefix("badak.") for layer, name in called.items()})  # in the names of tests
     with suppress(ImportError, AttributeError):
         samples = importlib.import_module("torch.testing._internal.common_methods_invocations")
-        refs = [each for each in samples.python_ref_db if isinstance(each, samples.BinaryUfuncInfo)]
-        _give(samples, binary_ufuncs_and_refs=samples.binary_ufuncs + refs)
+        _give(samples, binary_ufuncs_and_refs=samples.binary_ufuncs)  # which has those of python_ref_db
 
 
 def _give(module: Any, **names: Any) -> None:
@@ -166,6 +173,8 @@ def _give(module: Any, **names: Any) -> None:
 TEXTS = {
     "test_nn.py": (b"def test_activations_bfloat16_cpu(", b"def test_activations_bfloat16_on_the_cpu("),
     "test_linalg.py": (b"super(self.__class__, self)", b"super()"),
+    "test_masked.py": (b"{'layout': layout})", b"{'layout': layout}, lambda _: [])"),
+    "test_spectral_ops.py": (b"from setuptools import distutils", b"import distutils.version"),
 }
 
 
