@@ -292,7 +292,7 @@ def test_dlpack_says_what_cannot_be_shared():
         with pytest.raises(errors.ExportError) as caught:
             call()
         assert isinstance(caught.value, BufferError) and caught.value.fix
-    for call in (lambda: badak.from_dlpack(np.ones(2), device="cuda"), lambda: badak.ones(2).__dlpack__(stream=1)):
+    for call in (lambda: badak.from_dlpack(np.ones(2), device="cuda"), lambda: badak.ones(2).__dlpack__(dl_device=(2, 0))):
         with pytest.raises(errors.DeviceError):
             call()
     with pytest.raises(errors.ArgumentTypeError, match="copy"):

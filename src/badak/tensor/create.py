@@ -219,7 +219,12 @@ def to_dlpack(tensor: Tensor) -> Any:
 
 def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor over `count` numbers of the bytes of `buffer` from `offset` on, or all; they share the memory."""
-    kind, there = to_dtype(dtype).numpy, memoryview(buffer).nbytes
+    try:
+        there = memoryview(buffer).nbytes
+    except TypeError:
+        cause = tr("frombuffer(): object does not implement Python buffer protocol; it is a {}", type(buffer).__name__)
+        raise ArgumentError(cause, "bytes, a bytearray, or an array of numbers") from None
+    kind = to_dtype(dtype).numpy
     if not there or not count:
         cause = tr("frombuffer(): both buffer length ({}) and count ({}) must not be 0", there, count)
         raise ArgumentError(cause, "badak.empty(0)")

@@ -70,7 +70,7 @@ def prelu(input, weight) -> Tensor:
 def hardshrink(input, lambd=0.5) -> Tensor:
     """y = x where |x| > lambd, else 0."""
     expect_floats("hardshrink", input)
-    return where((input >= -lambd) & (input <= lambd), 0.0, input)
+    return where((input > lambd) | (input < -lambd), input, where(input.isnan(), input.detach(), 0.0))
 
 
 def softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:

@@ -100,8 +100,10 @@ def _dims(where, x, s, dim) -> list[tuple]:
         dim = range(-len(s), 0) if s is not None else range(x._array.ndim)
     dims = [dim] if isinstance(dim, int) else list(dim)
     sizes = [None] * len(dims) if s is None else [None if size == -1 else size for size in s]
-    if len(sizes) != len(dims) or len({d % max(x._array.ndim, 1) for d in dims}) != len(dims):
-        raise ArgumentError(tr("{}: expected one size per dim and different dims; got s={}, dim={}", where, s, dim))
+    if len(sizes) != len(dims):
+        raise ArgumentError(tr("{}: expected one size per dim; got s={}, dim={}", where, s, dim))
+    if len({d % max(x._array.ndim, 1) for d in dims}) != len(dims):
+        raise ArgumentError(tr("{}: dims must be unique; got dim={}", where, dim), "dim=(0, 1)")
     return list(zip(sizes, dims))
 
 

@@ -491,8 +491,9 @@ def random_(x, from_=None, to=..., *, generator=None) -> Tensor:
     source, kind = or_default(generator), x._array.dtype
     if from_ is None and to in (..., None):
         return _fill(x, lambda shape: source.any_integers(shape, kind), "random_")
-    low, high = (0, from_) if to is ... else (from_ or 0, largest_integer(kind) + 1 if to is None else to)
-    low, high = int(low), int(high)
+    low, high = (0, from_) if to is ... else (from_ or 0, to)
+    low = _whole("random_", "from", low)
+    high = largest_integer(kind) + 1 if high is None else _whole("random_", "to", high)
     if low < high:
         low, high = _ends("random_", low, high, kind)
     return _fill(x, lambda shape: source.integers(low, high, shape, kind), "random_")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
+from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, warn
 from badak.core.public_api.taken import named
 from badak.kernels.memory_format import row_major
 from badak.ops import reduce as ops
@@ -61,11 +61,14 @@ def _spread(name: str, op, says: str) -> Callable[..., Tensor]:
         if correction is None:
             correction = 1 if unbiased is None or unbiased else 0
         if input._array.dtype.kind != "c":
-            return reduced(op, input, dim, keepdim, axis, out, correction=correction)
-        # spread in the plane is that along both axes
-        parts = (reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
-        y = add(*parts)
-        return into(out, sqrt(y) if op is ops.Std else y)
+            y = reduced(op, input, dim, keepdim, axis, None, correction=correction)
+        else:  # spread in the plane is that along both axes
+            parts = (reduced(ops.Var, part, dim, keepdim, axis, None, correction=correction) for part in (real(input), imag(input)))
+            y = sqrt(add(*parts)) if op is ops.Std else add(*parts)
+        if input._array.size // builtins.max(1, y._array.size) <= correction:
+            warn(tr("{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+                    "(input numel divided by output numel).", name), "correction=0")  # fmt: skip
+        return into(out, y)
 
     return named(function, name, _SPREAD.format(name=name, says=says))
 

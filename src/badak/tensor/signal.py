@@ -66,9 +66,12 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
         window = x.real.new_ones(length) if x.is_complex() else x.new_ones(length)
     if window is not None:
         frames = frames * _middle(window, n_fft)
-    one_sided = not (x.is_complex() or (window is not None and window.is_complex())) if onesided is None else onesided
+    complex_ = x.is_complex() or window is not None and window.is_complex()
+    if onesided and complex_:
+        raise ArgumentError("stft: Cannot have onesided output if window or input is complex", "onesided=False")
+    one_sided = not complex_ if onesided is None else onesided
     norm = "ortho" if normalized else "backward"
-    y = (fft.rfft(frames, norm=norm) if one_sided and not frames.is_complex() else fft.fft(frames, norm=norm)).transpose(-1, -2)
+    y = (fft.rfft(frames, norm=norm) if one_sided else fft.fft(frames, norm=norm)).transpose(-1, -2)
     y = y if input.is_contiguous() else y.contiguous()  # PyTorch's lies as the frames do; the order of signals in rows is kept
     y = y.squeeze(0) if input.dim() == 1 else y
     return view_as_real(y) if return_complex is False else y

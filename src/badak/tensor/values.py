@@ -60,15 +60,17 @@ class Values(History):
         return self._of(np.asarray(array.astype(np.uint8) if array.dtype == bool else array))
 
     def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
+        if stream is not None and type(stream) is not int:
+            raise ArgumentTypeError("stream must be ``int`` or ``none``", "stream=None")
+        if stream not in (None, -1):
+            raise ArgumentError("stream should be None on cpu.", "stream=None")
+        if dl_device is not None and dl_device[0] != 1:
+            raise DeviceError(tr("DLPack: tensors are exported on the CPU; got dl_device={}", dl_device), "dl_device=None")
         if self.requires_grad and modes.grad:
             raise ExportError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
         self._read("DLPack")
         if self._array.dtype.kind == "V":
             raise ExportError(tr("DLPack: NumPy has no {} to export", self.dtype), "tensor.float()")
-        if stream not in (None, -1) or (dl_device is not None and dl_device[0] != 1):
-            raise DeviceError(
-                tr("DLPack: tensors are exported on the CPU; got stream={}, dl_device={}", stream, dl_device), "leave both out"
-            )
         return self._array.__dlpack__(max_version=max_version, copy=copy)
 
     def __dlpack_device__(self):

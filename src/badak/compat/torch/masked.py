@@ -20,6 +20,7 @@ from badak.tensor import logaddexp as _logaddexp
 from badak.tensor import logsumexp as _logsumexp
 from badak.tensor import nanmedian as _nanmedian
 from badak.tensor import sum as _sum
+from badak.tensor.layouts import strided
 from badak.tensor.linalg import vector_norm as _vector_norm
 
 __getattr__, __dir__ = _door("badak.masked")
@@ -202,12 +203,14 @@ def is_masked_tensor(obj: Any, /) -> bool:
 
 def _filled(where_: str, x: Tensor, mask: Any, value: Any) -> Tensor:
     """x, and `value` where the mask is False."""
-    if x.is_sparse or mask is not None and mask.is_sparse:
+    if x.layout is not strided:
         raise NotSupportedError(tr("masked.{} does not know sparse tensors", where_), "x.to_dense()")
     return x if mask is None else where(_broadcast(mask, x), x, full((), value, dtype=x.dtype))
 
 
 def _broadcast(mask: Tensor, x: Tensor) -> Tensor:
+    if mask.layout is not strided:
+        mask = mask.to_dense()  # what is not stored is False
     if mask.ndim > x.ndim:
         cause = tr("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
         raise IndexOutOfRangeError(cause, tr("a mask of shape {}", tuple(x.shape)))

@@ -300,7 +300,7 @@ def softshrink(input, lambd=0.5) -> Tensor:
     if lambd < 0:
         raise ArgumentError(tr("softshrink: lambda must be greater or equal to 0, but found to be {}.", lambd), "abs(lambd)")
     input = float_tensor(input, "softshrink")
-    return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, where(input.isnan(), input, 0.0)))
+    return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, where(input.isnan(), input.detach(), 0.0)))
 
 
 def relu_(input) -> Tensor:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ShapeError, tr
+from badak.core.errors import ArgumentError, OutOfMemoryError, ShapeError, tr
 from badak.core.modes import modes
 from badak.nn.functional._common import real_tensor, tensor
 from badak.nn.functional.sizes import is_many, sizes, with_batch
@@ -293,6 +293,11 @@ def _wanted(x: Tensor, output_size, where: str) -> list[int]:
             tr("{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)),
             None,
         )
+    try:
+        np.empty((*x.shape[:2], *given), x._array.dtype)
+    except (MemoryError, ValueError):
+        cause = tr("{}: no memory holds a result of shape {}", where, (*x.shape[:2], *given))
+        raise OutOfMemoryError(cause, "output_size=1") from None
     return list(given)
 
 

@@ -19,6 +19,9 @@ class _OfSchedules(LRScheduler):
 
     def _check(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None) -> None:
         name = type(self).__name__
+        if not isinstance(schedulers, Sequence):
+            cause = tr("{} expects a list of schedulers; got {}", name, type(schedulers).__name__)
+            raise ArgumentTypeError(cause, f"{name}([...])")
         if len(schedulers) < 1:
             raise ArgumentError(tr("{} expects at least one scheduler, but got no scheduler.", name), f"{name}([...])")
         for at, scheduler in enumerate(schedulers):
@@ -68,6 +71,9 @@ class SequentialLR(_OfSchedules):
                 kind = type(scheduler).__name__
                 cause = tr("SequentialLR: a {} (index {}) has no rate of its own to begin with at a milestone", kind, at)
                 raise NotSupportedError(cause, "one SequentialLR of all schedules, or put it first")
+        if not isinstance(milestones, Sequence):
+            cause = tr("SequentialLR expects a list of milestones; got {}", type(milestones).__name__)
+            raise ArgumentTypeError(cause, f"milestones=[{milestones}]")
         for milestone in milestones:
             check_count(self, "milestone", milestone)
         if len(milestones) != len(schedulers) - 1:
