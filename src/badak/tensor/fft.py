@@ -101,7 +101,7 @@ def _dims(where, x, s, dim) -> list[tuple]:
     dims = [dim] if isinstance(dim, int) else list(dim)
     sizes = [None] * len(dims) if s is None else [None if size == -1 else size for size in s]
     if len(sizes) != len(dims):
-        raise ArgumentError(tr("{}: expected one size per dim; got s={}, dim={}", where, s, dim))
+        raise ArgumentError(tr("{}: dim and shape must have the same length; got s={}, dim={}", where, s, dim))
     if len({d % max(x._array.ndim, 1) for d in dims}) != len(dims):
         raise ArgumentError(tr("{}: dims must be unique; got dim={}", where, dim), "dim=(0, 1)")
     return list(zip(sizes, dims))

@@ -294,7 +294,7 @@ def _wanted(x: Tensor, output_size, where: str) -> list[int]:
             None,
         )
     try:
-        np.empty((*x.shape[:2], *given), x._array.dtype)
+        np.empty((*x.shape[:2], *given), np.float32)
     except (MemoryError, ValueError):
         cause = tr("{}: no memory holds a result of shape {}", where, (*x.shape[:2], *given))
         raise OutOfMemoryError(cause, "output_size=1") from None
