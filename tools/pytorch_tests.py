@@ -31,7 +31,7 @@ MISSING = re.compile(r"badak does not have|NotSupportedError|has no attribute|no
 APART = re.compile(r"built without mkldnn|NNPACK unavailable")  # asks which of PyTorch's own libraries computes
 WITHOUT = {
     "_refs|python_ref": "they ask of `torch._refs`, PyTorch's second implementation of itself, written in Python",
-    "numpy_array_binary_ufunc": "they ask that a NumPy array + a tensor fails, which they call an issue of PyTorch's; badak adds them",
+    "numpy_array_binary_ufunc": "a NumPy array + a tensor must fail in them, which they call an issue of PyTorch's; badak adds",
 }
 REASONS = [
     ("test_conj_imag_view", "badak computes a conjugate at once: it is no view, and has no negative bit"),

@@ -69,7 +69,7 @@ def test_mistakes_are_named():
         badak.fft.irfft(badak.zeros(1))
     with pytest.raises(ArgumentError, match="rfft: expects a real input"):
         badak.fft.rfft(badak.fft.fft(x))
-    with pytest.raises(ArgumentError, match="one size per dim"):
+    with pytest.raises(ArgumentError, match="dim and shape must have the same length"):
         badak.fft.fft2(x, s=(2,))
 
 
