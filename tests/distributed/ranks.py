@@ -58,7 +58,7 @@ def mpirun(n: int, *command, cwd=None, **more: str) -> Done:
 
 FORKS = """
 import os, runpy, sys
-import torch.distributed
+import torch._dynamo, torch.distributed
 
 count, sys.argv[:] = int(sys.argv[1]), sys.argv[2:]
 started = []
@@ -73,7 +73,7 @@ sys.exit(any([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in st
 
 
 def torch_ranks(n: int, *command, cwd=None) -> None:
-    """The program under torch, over gloo; raises where it fails. Torch, a second and a half, is imported once."""
+    """The program under torch, over gloo; raises where it fails. Torch, and the compiler that its optimizers import, come once."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

@@ -21,6 +21,15 @@ TINY = (
     "--gradient_accumulation_steps=4 --always_save_checkpoint=True"
 ).split()
 
+# The program under PyTorch, whose processes are forked: three would import it for some seconds each.
+FORKED = """
+import functools, runpy, sys
+import torch._dynamo, torch.multiprocessing as mp
+mp.spawn = functools.partial(mp.start_processes, start_method="fork")
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
 
 def test_spawned_processes_train_to_the_weights_of_torch(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
@@ -28,7 +37,7 @@ def test_spawned_processes_train_to_the_weights_of_torch(tmp_path):
         folder.mkdir()
     done = _run([sys.executable, "-m", "badak", "run", str(TUTORIAL), str(ours)], tmp_path)
     assert (done.code, done.out) == (0, "trained\n"), done.err
-    subprocess.run([sys.executable, str(TUTORIAL), str(theirs)], env=environment(), check=True, timeout=LIMIT)
+    subprocess.run([sys.executable, "-c", FORKED, str(TUTORIAL), str(theirs)], env=environment(), check=True, timeout=LIMIT)
     mine, judge = (torch.load(folder / "model.pt") for folder in (ours, theirs))
     for name, value in judge.items():  # twelve steps of a few roundings of numbers below 1
         torch.testing.assert_close(mine[name], value, rtol=0, atol=1e-6)
