@@ -1,8 +1,8 @@
-"""What several files here train: a small text, and the run of one rank that the others are compared with."""
+"""What several files here train: a small text, and the run without ranks that the others are compared with."""
 
 import pytest
 
-from tests.distributed.ranks import launch
+from tests.distributed.ranks import without_ranks
 from tests.distributed.small import arguments, state, write_text
 
 
@@ -14,8 +14,8 @@ def text(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def alone(text, tmp_path_factory):
-    """The run of one rank, to its eighth step."""
+    """The run without ranks, to its eighth step."""
     run = tmp_path_factory.mktemp("alone") / "run"
-    done = launch(1, *arguments(text, run, 8), "--deterministic-reduce")
+    done = without_ranks(*arguments(text, run, 8), "--deterministic-reduce")
     assert done.code == 0, done.err
     return state(run)

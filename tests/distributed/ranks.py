@@ -1,15 +1,20 @@
 """Real processes: badak's ranks by `badak launch` or MPI's own starter, and torch's over gloo."""
 
+import io
 import os
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from badak import kernels
+from badak.cli import main
+
 SRC = Path(__file__).resolve().parents[2] / "src"
 PROGRAMS = Path(__file__).parent / "programs"
+NO_PICTURES = Path(__file__).parent / "no_pictures"
 LIMIT = 150  # seconds: a machine may be busy
 
 
@@ -22,8 +27,9 @@ class Done(NamedTuple):
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Few threads, reference kernels: these tests are about what goes between ranks."""
-    return {**os.environ, "PYTHONPATH": str(SRC), "BADAK_KERNELS": "reference", "OMP_NUM_THREADS": "1", **more}
+    """Few threads, reference kernels, no curves.png: these tests are about what goes between ranks."""
+    path = os.pathsep.join(map(str, (SRC, NO_PICTURES)))
+    return {**os.environ, "PYTHONPATH": path, "BADAK_KERNELS": "reference", "OMP_NUM_THREADS": "1", **more}
 
 
 def _run(command: list[str], cwd, **more: str) -> Done:
@@ -43,6 +49,13 @@ def _run(command: list[str], cwd, **more: str) -> Done:
         out, err = process.communicate()
         raise AssertionError(f"not done within {LIMIT} s: {command}\n{out}\n{err}") from None
     return Done(process.returncode, out, err)
+
+
+def without_ranks(*command) -> Done:
+    """badak ..., in this process: what ranks are compared with."""
+    with kernels.use("reference"), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        code = main([str(word) for word in command])
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def launch(n: int, *command, cwd=None, options: tuple = (), **more: str) -> Done:

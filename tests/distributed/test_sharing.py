@@ -6,7 +6,7 @@ import pytest
 
 from badak.data import DataLoader, Dataset
 from badak.training.ranks import _part
-from tests.distributed.ranks import PROGRAMS, launch
+from tests.distributed.ranks import PROGRAMS, launch, without_ranks
 from tests.distributed.small import arguments, state
 
 SIZES = "--layers 1 --heads 2 --d-model 16 --context 16 --schedule constant".split()
@@ -19,15 +19,15 @@ def run(tmp_path_factory):
     text = folder / "text.txt"
     text.write_text("\n".join(f"{i} times {i} is {i * i}, and a little more than {i}." for i in range(200)), encoding="utf-8")
     words = ["--data", text, "--run", folder / "run", "--val-split", "0.5", "--tokens", "characters", "--steps", "2"]
-    done = launch(1, "train", "gpt", *words, *SIZES)
+    done = without_ranks("train", "gpt", *words, *SIZES)
     assert done.code == 0, done.err
     return folder / "run"
 
 
 @pytest.fixture(scope="module")
 def alone(run):
-    """What one rank finds."""
-    done = launch(1, "eval", run)
+    """What is found without ranks."""
+    done = without_ranks("eval", run)
     assert done.code == 0, done.err
     return done.out
 
@@ -60,7 +60,8 @@ def test_several_ranks_find_the_same(ranks, run, alone):
 def test_several_ranks_write_what_one_writes_in_order(run, tmp_path):
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("1 times\n\nmore\n7 is\n", encoding="utf-8")
-    made = [launch(n, "generate", run, "--prompts", prompts, "--max-new-tokens", "12") for n in (1, 2)]
+    words = ["generate", run, "--prompts", prompts, "--max-new-tokens", "12"]
+    made = [without_ranks(*words), launch(2, *words)]
     assert [done.code for done in made] == [0, 0], made[1].err
     assert made[0].out == made[1].out
     assert [text for text in ("1 times", "more", "7 is") if text in made[0].out] == ["1 times", "more", "7 is"]
@@ -124,9 +125,7 @@ def test_what_is_hidden_is_drawn_by_the_batch_and_not_by_the_rank(tmp_path):
     words = (
         "--steps 4 --batch-size 4 --grad-accum-steps 4 --layers 1 --heads 2 --d-model 16 --dropout 0.2 --schedule constant".split()
     )
-    made = []
-    for ranks, more in ((1, ["--deterministic-reduce"]), (2, [])):
-        done = launch(ranks, "train", "bert", "--run", tmp_path / str(ranks), *words, *more)
-        assert done.code == 0, done.err
-        made.append(state(tmp_path / str(ranks)))
-    assert made[0] == made[1]
+    one = without_ranks("train", "bert", "--run", tmp_path / "one", *words, "--deterministic-reduce")
+    two = launch(2, "train", "bert", "--run", tmp_path / "two", *words)
+    assert (one.code, two.code) == (0, 0), one.err + two.err
+    assert state(tmp_path / "one") == state(tmp_path / "two")

@@ -9,7 +9,7 @@ from badak.distributed.launch import agent
 from badak.distributed.places import Place
 from badak.training.presets import PRESETS
 from tests.distributed.kills import Kills
-from tests.distributed.ranks import _run, launch
+from tests.distributed.ranks import SRC, _run, launch
 from tests.distributed.small import arguments, state
 
 
@@ -25,8 +25,10 @@ def test_several_ranks_train_to_the_bits_of_one(ranks, text, alone, tmp_path):
 
 @pytest.mark.slow
 def test_train_starts_ranks_by_itself_and_keeps_the_log_of_each(text, alone, tmp_path):
-    done = _run([sys.executable, "-m", "badak", *arguments(text, tmp_path / "run", 8), "--ranks", "2"], tmp_path)
+    line = [sys.executable, "-m", "badak", *arguments(text, tmp_path / "run", 8), "--ranks", "2"]
+    done = _run(line, tmp_path, PYTHONPATH=str(SRC))  # with pictures
     assert done.code == 0, done.err
+    assert (tmp_path / "run" / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert state(tmp_path / "run") == alone
     kept = (tmp_path / "run" / "ranks" / "rank-0.log").read_text(encoding="utf-8")
     assert kept == done.out and "step      8 " in kept
