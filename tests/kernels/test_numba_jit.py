@@ -55,14 +55,17 @@ def test_of_the_ranks_of_a_machine_the_first_one_alone_says_it(tmp_path):
 @pytest.mark.slow
 def test_a_process_that_compiles_and_one_that_loads_get_the_same_bits(tmp_path):
     code = """
+import sys
 import numpy as np
-import pytest
 from badak.kernels import numba as fast
 x = np.random.default_rng(0).standard_normal((70, 130)).astype(np.float32)
 print(fast.log_softmax(x).tobytes().hex(), *(each.tobytes().hex() for each in fast.cross_entropy(x, np.arange(70))))
+print("numba.np.npyimpl" in sys.modules)
 """
     compiling, loading = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert compiling[0] == loading[0] and "compiled" in compiling[1] and loading[1] == ""
+    bits, knows = compiling[0].splitlines()
+    assert loading[0].splitlines() == [bits, "False"] and "compiled" in compiling[1] and loading[1] == ""
+    assert knows == "True"  # what compiling takes, and loading does not: 0.2 s of a process
 
 
 @pytest.mark.slow

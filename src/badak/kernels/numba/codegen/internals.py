@@ -27,6 +27,7 @@ from numba.core.datamodel import PrimitiveModel as PrimitiveModel
 from numba.core.datamodel import register_default as register_default
 from numba.core.imputils import lower_cast as lower_cast
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.core.typeconv import Conversion as Conversion
 from numba.core.typing.arraydecl import ArrayAttribute as ArrayAttribute
@@ -78,7 +79,7 @@ class Cache(caching.NullCache):
         self.shelf, self.name_of = shelf, name_of
 
     def load_overload(self, signature, context):
-        context.refresh()
+        rtsys.initialize(context)  # what a kernel calls; what Numba knows of Python, 0.2 s, it loads by itself where it compiles
         name = self.name_of(signature, context.codegen().magic_tuple())
         data = self.shelf.get(name)
         try:
