@@ -26,6 +26,7 @@ from badak.training.run import Run
 from tests import sources
 from tests.io.mutations import folders, runs
 from tests.io.mutations.readers import READERS
+from tests.tiers import thinned
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes pipes and links")
 SECONDS, ROOM = 30, 2 << 30
@@ -148,7 +149,7 @@ def test_commands_wait_for_nothing_in_a_folder(folder, kind, tmp_path, monkeypat
     make, lines = READING[folder]
     data = make()
     for words in (line.split() for line in lines):
-        for name in sorted({*runs.unpacked(data), *(PERHAPS if kind == "pipe" else [])}):
+        for name in sorted({*runs.unpacked(data), *(thinned(PERHAPS, 5) if kind == "pipe" else [])}):
             for old in ("folder", "out"):
                 shutil.rmtree(old, ignore_errors=True)
             unpack(data, Path("folder"))
