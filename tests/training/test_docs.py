@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from badak.training.run import Run
-
 pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "training.md"
@@ -28,7 +26,6 @@ def run(source):
 
 def test_the_program_learns_stops_and_goes_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Run, "draw", lambda run, log: None)
     said = run(program())
     assert float(said.rsplit("accuracy ", 1)[1]) > 0.9
     whole = (tmp_path / "runs" / "reader" / "model.safetensors").read_bytes()

@@ -24,9 +24,7 @@ QUIET = {"log": None}
 
 
 @pytest.fixture(autouse=True)
-def plain(monkeypatch, request):
-    if "curves" not in request.node.name:
-        monkeypatch.setattr("badak.training.run.Run.draw", lambda run, log: None)  # takes longer than all the rest
+def plain():
     with kernels.use("reference"):  # nothing is compiled for sizes that nobody else has
         yield
 
@@ -181,7 +179,7 @@ def test_a_line_is_told_for_each_evaluation():
 
 
 @pytest.mark.slow
-def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path):
+def test_a_folder_has_curves_and_rows_as_a_run_of_the_commands_has(tmp_path, pictures):
     settings = {"val": batches(), "metrics": {"mine": lambda *_: 2.5}, "epochs": 1, "folder": tmp_path / "r", **QUIET}
     fit(model(), loader(), F.cross_entropy, **settings)
     assert (tmp_path / "r" / "curves.png").read_bytes().startswith(b"\x89PNG")

@@ -40,7 +40,7 @@ def said_by(setup):
 @pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, pooling):
+def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, pooling, pictures):
     setup = change(change(OPINIONS, "model", {"pooling": pooling}), "train", {"epochs": 5})
     run, experiment = start(tmp_path / "run", setup)
     assert train(experiment, setup.train, run)
@@ -61,7 +61,7 @@ def test_opinions_are_told_apart_and_the_word_that_decides_is_found(tmp_path, po
 @pytest.mark.thin(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("pooling, least, error", [("cls", 0.85, 1.2), ("mean", 0.95, 0.6)])
-def test_numbers_are_told(tmp_path, pooling, least, error):
+def test_numbers_are_told(tmp_path, pooling, least, error, pictures):
     """Who knows the class and not how much reaches 0.88; from a token without a word that is what is learned first."""
     setup = change(change(OPINIONS, "model", {"pooling": pooling}), "data", {"task": "regression"})
     run, experiment = start(tmp_path / "run", setup)

@@ -159,7 +159,7 @@ def test_rows_that_changed_are_named_and_can_be_moved_away(folder, damage):
     assert [row.step for row in go_on(folder, epochs=3).rows()] == [8, 9]
 
 
-def test_a_damaged_metrics_file_keeps_the_curves_away_and_nothing_else(folder):
+def test_a_damaged_metrics_file_keeps_the_curves_away_and_nothing_else(folder, pictures):
     (folder / "metrics.csv").write_bytes(b"step,epoch\n1,two\n")
     said = []
     assert not Run.open(folder).draw(said.append)
