@@ -206,4 +206,24 @@ def same(call: Any, name: str) -> bool:
     return unparse(call.func.value).rpartition(".")[2] == name.rpartition(".")[2]
 
 
-RULES = (runs_on, stays_the_best, kept_for_nobody, once_an_epoch, one_epoch_long, teacher_as_drawn, steps_for_epochs)
+@rule("setting", "{} is made again in each round of the loop over {}: what it has learnt before is lost")
+def made_each_epoch(tree: ast.Module) -> Found:
+    """for epoch in range(9): model = Net(), and a loop over batches in it that trains."""
+    kinds = {x.name for x in find(tree, ast.ClassDef)} | {"Sequential"}
+    for loop in (x for x in trainings(tree) if re.match(r"epoch|ep$", unparse(x.target)) and trainings(ast.Module(x.body, []))):
+        for line in (x for x in loop.body if isinstance(x, ast.Assign) and called(x.value) in kinds):
+            name = unparse(line.targets[0])
+            if re.search(rf"(?<![\w.]){re.escape(name)}\.parameters\(\)", unparse(loop)):
+                yield line, tr("make it once, before the loop"), name, unparse(loop.iter)
+
+
+RULES = (
+    made_each_epoch,
+    runs_on,
+    stays_the_best,
+    kept_for_nobody,
+    once_an_epoch,
+    one_epoch_long,
+    teacher_as_drawn,
+    steps_for_epochs,
+)

@@ -47,6 +47,7 @@ def is_data(x: Any, like: np.ndarray) -> bool:
 def difference(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """What answers differ by from data."""
     layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
+    layout.crossed(watch, inputs, arrays)
     layout.apart(watch, inputs, arrays)
     y, node = outputs[0]._array, outputs[0]._node
     if node is None or not modes.grad or y.size < 2 or len(watch.pairs) >= MOST or len(inputs) != 2:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import SCOPES, called, find, named_in
+from badak.inspect.doctor.syntax import SCOPES, binaries, called, find, named_in
 from badak.inspect.doctor.told import Found, rule
 
 TP, FP, FN, TN = 2, 3, 5, 11
@@ -82,7 +82,7 @@ def counts(tree: ast.Module) -> Found:
                         known[last] = TRUTH == ANSWERS
                     continue
                 meant = WORTH.get(last.lower())
-                if last.lower() == "union" and UNION.search(getattr(scope, "name", "")) and " - " not in unparse(scope):
+                if last.lower() == "union" and overlaps(scope, name):
                     meant = "tp + fp + fn", TP + FP + FN  # of an overlap; a dice coefficient calls a plain sum so
                 other = next((what for what, x in OTHERS.items() if abs(x - number) < 1e-4), "")
                 if meant is not None and (meant[0], other) in (("tp", "tn"), ("tn", "tp")):
@@ -90,6 +90,16 @@ def counts(tree: ast.Module) -> Found:
                 if meant is not None and other and abs(number - meant[1]) > 1e-3:
                     yield line, FIXES.get(meant[0], meant[0]), name, unparse(value), other, meant[0]
                 known[last] = meant[1] if meant is not None else number
+
+
+def overlaps(scope: ast.AST, name: str) -> bool:
+    """Whether what is in both is divided by this: in iou(), or plainly, once, where nothing is taken from it."""
+    function, text = getattr(scope, "name", ""), unparse(scope)
+    if UNION.search(function):
+        return " - " not in text
+    by = [x.left for x in binaries(scope, ast.Div) if unparse(x.right) == name]
+    lessened = re.search(rf"\b{re.escape(name)} -|-= |- \w*inter\w*", text)
+    return bool(by) and bool(UNION.search(text)) and not lessened and all("2" not in unparse(x) for x in by)
 
 
 def says_right(value: ast.expr, scope: ast.AST) -> bool:

@@ -199,7 +199,18 @@ def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
-LINES: tuple[Callable, ...] = (turned_scale, wide, warm, divergence, against, surrogate, pinball, noised, least)
+def twice_soft(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """softmax(softmax(logits)): the second makes of the shares of the first nearly equal ones."""
+    if called(node) not in ("softmax", "log_softmax") or not isinstance(node, ast.Call):
+        return None
+    of = asked_of(node)
+    several = given.get(unparse(of), []) if isinstance(of, ast.Name) else [of]
+    if several and all(called(x) == "softmax" and x is not node for x in several):
+        return tr("{} is a softmax of what a softmax gave: it makes all shares nearly equal", unparse(node)), unparse(of)
+    return None
+
+
+LINES: tuple[Callable, ...] = (turned_scale, wide, warm, twice_soft, divergence, against, surrogate, pinball, noised, least)
 
 
 @rule("formula")

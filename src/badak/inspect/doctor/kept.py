@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.inspect.doctor.returns import ENDS, REWARDS, discounted
 from badak.inspect.doctor.source import unparse
-from badak.inspect.doctor.syntax import assigned, calls_of, find, ids_below, pairs, read_in
+from badak.inspect.doctor.syntax import SCOPES, assigned, calls_of, find, ids_below, pairs, read_in
 from badak.inspect.doctor.told import Found, Told, rule
 
 
@@ -17,16 +17,19 @@ def kept(tree: ast.Module) -> Iterator[Told]:
         yield from unread_of_a_batch(tree)
 
 
+KIND = re.compile(r"^(float|int|bool)\(|(?<=\w)\)$")  # float(done)
+
+
 @rule("returns", "{} is {} of what was kept, and the loss never reads it")
 def kept_for_nothing(tree: ast.Module) -> Found:
     """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
     calls = calls_of(tree, "push", "append", "add", "store", "remember")
     kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
-    for function in (x for x in find(tree, ast.FunctionDef) if ".backward()" in unparse(x)):
+    for function in (x for x in find(tree, SCOPES) if ".backward()" in unparse(x)):
         elsewhere = read_elsewhere(tree, function)
         for line in (x for x in find(function, ast.Assign) if isinstance(x.targets[0], ast.Tuple)):
             names = [unparse(x) for x in line.targets[0].elts]
-            like = next(([unparse(x) for x in each] for each in kept if len(each) == len(names) > 3), [])
+            like = next(([KIND.sub("", unparse(x)) for x in each] for each in kept if len(each) == len(names) > 3), [])
             for name, what in zip(names, like):
                 asked = ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)
                 if asked and not used(function, name) and name not in elsewhere:
@@ -49,14 +52,14 @@ def unread_of_a_batch(tree: ast.Module) -> Found:
                 yield line, "reward + gamma * next_value * (1 - done)", name, function.name
 
 
-def read_elsewhere(tree: ast.Module, function: ast.FunctionDef) -> set[str]:
+def read_elsewhere(tree: ast.Module, function: ast.AST) -> set[str]:
     """The names that another function is given, too, and reads: what they are worth was made of them before."""
-    others = [x for x in find(tree, ast.FunctionDef) if x is not function]
+    others = [x for x in find(tree, ast.FunctionDef) if x is not function and function is not tree]
     tuples = [(x, line.targets[0]) for x in others for line in find(x, ast.Assign)]
     return {unparse(y) for x, given in tuples if isinstance(given, ast.Tuple) for y in given.elts if unparse(y) in read_in(x)}
 
 
-def used(function: ast.FunctionDef, name: str) -> bool:
+def used(function: ast.AST, name: str) -> bool:
     """Whether a name is read by more than the lines that give it something new."""
     own = [x for x in find(function, ast.Assign) if name in [n for n, _ in pairs(x.targets, x.value)]]
     plain = [value for x in own for n, value in pairs(x.targets, x.value) if n == name]

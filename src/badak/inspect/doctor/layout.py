@@ -83,22 +83,31 @@ def _mixes(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def stretched(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
-    """A loss of (B, 1) and (B,): each prediction meets each label."""
+    """A loss of (B, 1) and (B,): each prediction meets each label; or of (B, B), which the model made of such two, and (B,)."""
     if not watch.looks_closely or not modes.grad:
         return
+    n = len(arrays[0]) if arrays[0].ndim else 0
     if op.name == "expand":
-        shape, before = arrays[0].shape, watch.column
-        watch.column = None
+        before, watch.column = watch.column, None
         if outputs[0].shape == (arrays[0].size,) * 2:
-            watch.column = shape, _of_model(inputs[0])
-        if before is None or watch.column is None:
-            return
-        (a, learns), (b, also) = before, watch.column
+            watch.column = arrays[0].shape, _of_model(inputs[0])
+        sides = (before or ((n, n), True), watch.column)
     else:
-        (a, b), learns, also = (x.shape for x in arrays[:2]), *(_of_model(x) for x in inputs[:2])
-    n = max(max(a, default=0), max(b, default=0))
-    if learns != also and n > 3 and {a, b} == {(n, 1), (n,)}:
-        note(watch, "stretched", a, b)
+        sides = tuple((x.shape, _of_model(y)) for x, y in zip(arrays[:2], inputs))
+    if n < 4 or None in sides or sides[0][1] == sides[1][1]:
+        return
+    shapes = dict(sides)
+    if {*shapes} == {(n, 1), (n,)}:
+        note(watch, "stretched", *shapes)
+    elif {*shapes} == {(n, n), (n,)} and shapes[n, n] and n in watch.crossed and len(watch.open.shaped) < MOST:
+        watch.open.shaped.append(watch.crossed[n])
+
+
+def crossed(watch: Watch, inputs: Any, arrays: Any) -> None:
+    """Keep where (B, 1) and (B,), both of the model, become (B, B)."""
+    n, shapes = len(arrays[0]) if arrays[0].ndim else 0, [x.shape for x in arrays[:2]]
+    if n > 3 and modes.grad and {*shapes} == {(n, 1), (n,)} and all(x is not None and _of_model(x) for x in inputs[:2]):
+        watch.crossed[n] = Shaped("stretched", line(), *shapes)
 
 
 def _of_model(x: Any) -> bool:
@@ -124,6 +133,7 @@ def added(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """A table of the model is added to (X, Y, D) along one of the first two axes."""
     if watch.around:
         around.added(watch, inputs)
+    crossed(watch, inputs, arrays)
     a, b = arrays[0], arrays[1]
     y, node = outputs[0]._array, outputs[0]._node
     if watch.loosened and node is not None and modes.grad:

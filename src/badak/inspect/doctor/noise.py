@@ -6,8 +6,20 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.idle import terms
+from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse
-from badak.inspect.doctor.syntax import asked_of, assigned, called, find, is_binary, named_in, stored_in, trainings
+from badak.inspect.doctor.syntax import (
+    asked_of,
+    assigned,
+    called,
+    find,
+    is_binary,
+    named_in,
+    names_in,
+    stored_in,
+    trainings,
+    values_of,
+)
 from badak.inspect.doctor.told import Found, rule
 
 
@@ -32,7 +44,8 @@ def noise_from_the_begin(tree: ast.Module) -> Found:
         if called(inner) != "range" or len(inner.args) > 1 or ".backward(" in unparse(loop) or "randint" in unparse(loop):
             continue
         moved = {name for x in loop.body for _, name, value in assigned(x) if name in named_in(value)}
-        timed = [x for x in find(loop.body, ast.Call) if t in named_in(x) and moved & named_in(x)]
+        at = {t} | {name for x in loop.body for _, name, value in assigned(x) if t in named_in(value)} - moved
+        timed = [x for x in find(loop.body, ast.Call) if at & named_in(x) and moved & named_in(x)]
         asks = re.search(r"\b(model|net|unet|denoiser|network|self|eps_model)\(", unparse(loop))
         cleans = re.search(r"rand|sqrt|step\(|p_sample|denoise", unparse(loop))
         listed = re.search(rf"(time_?steps|seq|ts|schedule|times)\[{t}\]", unparse(loop))
@@ -91,7 +104,9 @@ def asked_for_its_noise(tree: ast.Module) -> Found:
     """noisy = x + noise; mse(model(noisy), noisy): what the noise was added to is not asked for."""
     for scope in find(tree, ast.FunctionDef | ast.For):
         own = {name: value for _, name, value in assigned(scope)}
-        spoiled = {name for name, value in own.items() if re.search(r"rand\w*\(|normal\(", unparse(value)) and adds(value)}
+        drawn = {name for name, value in own.items() if called(value) in ("randn", "randn_like", "normal")}
+        noisy = re.compile("|".join([r"rand\w*\(|normal\(", *(rf"\b{name}\b" for name in drawn)]))
+        spoiled = {name for name, value in own.items() if noisy.search(unparse(value)) and adds(value)}
         for node in (x for x in find(scope, ast.Call) if len(x.args) == 2 and ASKS.search(unparse(x.func))):
             for answer, label in (node.args, node.args[::-1]):
                 made = own.get(unparse(answer), answer)
@@ -154,15 +169,84 @@ def two_temperatures(tree: ast.Module) -> Found:
 
 
 def adds(value: ast.expr) -> bool:
-    """Whether noise is added to something with a name."""
+    """Whether noise is added to something with a name, or to its share."""
     every = terms(value) if is_binary(value, ast.Add) else []
-    return len(every) == 2 and any(isinstance(each, ast.Name) for _, each in every)
+    return len(every) == 2 and any(isinstance(x, ast.Name) for _, each in every for x in factors(each))
 
 
+@rule("formula")
+def other_shares(tree: ast.Module) -> Found:
+    """a * x + (1 - a) * noise, or the roots of alphas[t], where a product of the alphas says what is left of the data."""
+    made = values_of(tree)
+    products = {name: unparse(value.args[0]) for _, name, value in assigned(tree) if called(value) == "cumprod" and value.args}  # type: ignore[attr-defined]
+    singles = {text for text in products.values() if text.isidentifier()}
+
+    def behind(node: ast.expr) -> str:
+        texts = [unparse(node)]
+        for _ in range(2):
+            texts += [
+                unparse(v)
+                for text in texts
+                for name in re.findall(r"[A-Za-z_]\w*", text)
+                for v in made.get(name, [])[:2]
+                if unparse(v) not in texts
+            ]
+        return " ".join(texts)
+
+    for _, name, value in assigned(tree) if products else ():
+        every = terms(value) if is_binary(value, ast.Add) else []
+        drawn = [
+            any(called(v) in ("randn", "randn_like") for x in factors(each) for v in (x, *made.get(unparse(x), [])))
+            for _, each in every
+        ]
+        if sorted(drawn) != [False, True] or name in named_in(value) or not all(len(factors(each)) > 1 for _, each in every):
+            continue
+        shares = [[x for x in factors(each) if names_in(x)] for _, each in every]
+        said = behind(value)
+        whole = any(re.search(rf"\b{re.escape(x.rpartition('.')[2])}\b", said) for x in products)
+        single = next((x for x in singles if re.search(rf"\b{re.escape(x)}\[", said)), "")
+        if single and not whole:
+            product = next(x for x, of in products.items() if of == single)
+            yield (
+                value,
+                f"{product}[t]",
+                tr("{} is the share of one step, and {} is what is left of the data", f"{single}[t]", product),
+            )
+        elif whole and "1 - " in said and not re.search(r"sqrt|\*\* 0?\.5|pow\(|sigma|std", said) and shares:
+            yield (
+                value,
+                "a.sqrt() * x + (1 - a).sqrt() * noise",
+                tr("{}: the shares are not the roots of what they should be", unparse(value)),
+            )
+
+
+@rule("formula", "{} is given numbers from 0 to 1 here, and has learnt of a normal distribution")
+def other_prior(tree: ast.Module) -> Found:
+    """vae.decode(torch.rand(8, 3)), where z was drawn by randn in the training."""
+    made = values_of(tree)
+    kinds: dict[str, dict[str, ast.Call]] = {"rand": {}, "randn": {}}
+    for call in (x for x in find(tree, ast.Call) if x.args):
+        for value in (call.args[0], *made.get(unparse(call.args[0]), [])):
+            if called(value) in kinds and unparse(value).startswith("torch."):
+                kinds[called(value)].setdefault(unparse(call.func), call)
+    bends = re.search(r"log_?var|randn_like|rsample", unparse(tree))
+    for name, call in kinds["rand"].items():
+        decodes = re.search(r"(^|\.)(decode|decoder|dec)(_?\w*)$", name) and bends
+        if (
+            decodes
+            and name not in kinds["randn"]
+            or name in kinds["randn"]
+            and call.lineno > kinds["randn"][name].lineno
+            and GIVES.search(name)
+        ):
+            yield call, unparse(call).replace("torch.rand(", "torch.randn("), name
+
+
+GIVES = re.compile(r"(^|[._])(g|gen|generator|netg|decoder?|flow|sampler)$", re.IGNORECASE)
 ASKS = re.compile(r"loss|mse|criterion|l1|huber|loss_fn", re.IGNORECASE)
 
 
 RULES = (
-    product_of_noise, noise_from_the_begin, one_time_for_all, asked_for_another, asked_for_its_noise, other_condition,
-    two_temperatures,
+    product_of_noise, noise_from_the_begin, other_shares, other_prior, one_time_for_all, asked_for_another,
+    asked_for_its_noise, other_condition, two_temperatures,
 )  # fmt: skip

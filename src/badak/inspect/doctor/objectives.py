@@ -5,11 +5,12 @@ import re
 from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
+from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, OVERLAP, text_of
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse
 from badak.inspect.doctor.syntax import (
+    SCOPES,
     assigned,
     binaries,
     called,
@@ -226,9 +227,9 @@ SHARES = re.compile(r"(^|_)(dice|iou|jaccard|tversky)(_?(coeff?|coefficient|scor
 def overlap_added(tree: ast.Module) -> Found:
     """loss = bce + dice_coeff(...), which is 1 where all is right."""
     functions = {x.name: unparse(x) for x in find(tree, ast.FunctionDef)}
-    for function in find(tree, ast.FunctionDef):
+    for function in find(tree, SCOPES):
         given = {name: value for _, name, value in assigned(function)}
-        sums = [x.value for x in find(function, ast.Return) if x.value is not None and "loss" in function.name]
+        sums = returns_of(function) if "loss" in getattr(function, "name", "") else []
         sums += [value for name, value in given.items() if "loss" in name]
         for total in sums:
             for sign, each in terms(total) if len(terms(total)) > 1 else ():
@@ -236,9 +237,40 @@ def overlap_added(tree: ast.Module) -> Found:
                 name = called(value)
                 share = name in functions and SHARES.search(name) and not re.search(r"\b1(\.0?)? ?- |return -", functions[name])
                 if sign > 0 and share:
-                    yield getattr(value, "lineno", function.lineno), f"1 - {unparse(value)}", name
+                    yield value, f"1 - {unparse(value)}", name
+
+
+SQUASHES = re.compile(r"sigmoid|softmax|argmax|exp\(|round\(|> |clamp|from_logits|tanh")
+
+
+@rule("formula", "{} is given {}, which are logits, and counts them as if they were shares")
+def overlap_of_logits(tree: ast.Module) -> Found:
+    """binary_cross_entropy_with_logits(out, y) + dice(out, y), where dice() makes no sigmoid."""
+    own = {
+        x.name: unparse(x) for x in find(tree, ast.ClassDef | ast.FunctionDef) if SHARES.search(x.name) or OVERLAP.search(x.name)
+    }
+    made = {name: called(value) for _, name, value in assigned(tree) if called(value) in own}
+    for scope in find(tree, SCOPES):
+        logits = {
+            unparse(x.args[0]) for x in find(scope, ast.Call) if x.args and re.search(r"with_logits|cross_entropy", called(x))
+        }
+        for call in (x for x in find(scope, ast.Call) if x.args and unparse(x.args[0]) in logits):
+            name = called(call)
+            text = own.get(made.get(unparse(call.func), name), "")
+            if (
+                ".sum(" in text
+                and not SQUASHES.search(text)
+                and not any(SQUASHES.search(unparse(v)) for v in values_of(scope).get(unparse(call.args[0]), []))
+            ):
+                yield (
+                    call,
+                    unparse(call).replace(unparse(call.args[0]), f"torch.sigmoid({unparse(call.args[0])})"),
+                    f"{name}()",
+                    unparse(call.args[0]),
+                )
 
 
 RULES = (
-    rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights, ones_by_zeros, turned_loss,
+    overlap_of_logits, rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights,
+    ones_by_zeros, turned_loss,
 )  # fmt: skip

@@ -14,7 +14,7 @@ NORM = re.compile(r"(^|\.)BatchNorm\dd$")
 
 def odd(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
-    for each in (smoothed_away, no_chance, rises, same_draws, over_the_rows):
+    for each in (smoothed_away, no_chance, rises, same_draws, over_the_rows, writes_the_data):
         yield from each(tree)
     for kind in find(tree, ast.ClassDef):
         yield from shared_norm(kind)
@@ -49,6 +49,32 @@ def same_draws(tree: ast.Module) -> Found:
         for node in seeds:
             if not names_in(node.args[0]) & own and "self" not in names_in(node.args[0]):
                 yield node, tr("set the seed once, before the training"), unparse(node)
+
+
+@rule("setting", "{} is a view of what the dataset holds, and is written: the data changes each time that a row is asked for")
+def writes_the_data(tree: ast.Module) -> Found:
+    """def __getitem__(self, i): x = self.x[i]; x += noise: the next epoch finds this noise, too."""
+    for function in functions_of(tree, "__getitem__"):
+        index = function.args.args[1].arg if len(function.args.args) > 1 else ""
+        views = {name for _, name, value in assigned(function) if re.fullmatch(rf"self\.\w+\[{index}\]", unparse(value))}
+        views -= {name for name in views if sum(other == name for _, other, _ in assigned(function)) > 1}
+        for line in function.body:
+            for node in find(line, ast.AugAssign | ast.Assign | ast.Call):
+                into = node.target if isinstance(node, ast.AugAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+                whole = isinstance(node, ast.AugAssign) and any(isinstance(x, ast.Call) for x in find(node.value, ast.Call))
+                place = isinstance(into, ast.Subscript) and unparse(into.value) in views
+                method = re.fullmatch(r"(\w+)\.\w*[a-z]_", unparse(node.func)) if isinstance(node, ast.Call) else None
+                name = (
+                    unparse(into.value)
+                    if place and into is not None
+                    else unparse(into)
+                    if whole and into is not None
+                    else method[1]
+                    if method
+                    else ""
+                )  # type: ignore[attr-defined]
+                if name in views:
+                    yield node, f"{name} = self....[{index}].clone()", name
 
 
 @rule("rows", "{} makes each column of the batch 1 long, and not each row")

@@ -106,6 +106,7 @@ def discounted(node: ast.expr) -> list[str]:
     """What a product multiplies a discount with; nothing where there is none in it."""
     texts = [unparse(each) for each in factors(node)]
     plain = [each for each in texts if not DISCOUNT.search(each) and not re.fullmatch(r"0?\.9\d*", each)]
+    plain = plain or [each for each in texts[1:] if each in ("g", "G")]  # gamma * G
     return plain if len(plain) < len(texts) else []
 
 
@@ -260,7 +261,7 @@ def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
     """Of names that reset() gave something, one that a loop of steps reads and never gives anything new; "" where there is none."""
     names = find(loop.body, ast.Name)
     kept = {x.id for x in names if isinstance(x.ctx, ast.Store)}
-    chosen = [x for x in find(loop.body, ast.Assign) if re.match("act", unparse(x.targets[0]))]
+    chosen = [x for x in find(loop.body, ast.Assign) if re.match("act|a$", unparse(x.targets[0]))]
     asked = {name for x in chosen for name in names_in(x.value)}
     return min((starts & asked) - kept, default="")
 
@@ -326,7 +327,44 @@ def mean_of_values(tree: ast.Module) -> Found:
                 yield getattr(found, "lineno", node.lineno), "target(next_states).max(1).values", unparse(found)
 
 
+@rule("returns", "{} is the number of an action, and stands for what it is worth")
+def number_of_the_best(tree: ast.Module) -> Found:
+    """gamma * target(next_states).max(1).indices, or argmax(1): which action is best, not what it is worth."""
+    made = {name: value for _, name, value in assigned(tree)}
+    for node in binaries(tree, ast.Mult):
+        for text in discounted(node):
+            value = made.get(text)
+            found = value if value is not None else next((x for x in factors(node) if unparse(x) == text), node)
+            if re.search(r"(max\([^()]*\)(\.indices|\[1\])|argmax\([^()]*\))(\.\w+\([^()]*\))*$", unparse(found)):
+                yield found, "target(next_states).max(1).values", unparse(found)
+
+
+@rule("returns", "{} tells what follows is worth, and stays as it began: nothing gives it what is learnt")
+def never_follows(tree: ast.Module) -> Found:
+    """target.load_state_dict(q.state_dict()) before the training alone, and gamma * target(next_states)."""
+    made = {name: value for _, name, value in assigned(tree)}
+    follows = [
+        made.get(text, x)
+        for node in binaries(tree, ast.Mult)
+        for x in factors(node)
+        for text in [unparse(x)]
+        if text in discounted(node)
+    ]
+    asked = {unparse(x.func) for value in follows for x in find(value, ast.Call) if isinstance(x.func, ast.Name | ast.Attribute)}
+    later = [x.body for x in find(tree, ast.For | ast.While)] + [
+        x.body for x in find(tree, ast.FunctionDef) if x.name != "__init__"
+    ]
+    inside = {id(x) for body in later for x in find(body, ast.Name | ast.Attribute)}
+    for name in sorted(asked):
+        reads = [x for x in find(tree, ast.Name | ast.Attribute) if unparse(x) == name and isinstance(x.ctx, ast.Load)]
+        plain = {id(x.func) for x in find(tree, ast.Call)}
+        copied = re.search(rf"(?<![\w.]){re.escape(name)}(\.load_state_dict\(| = (copy\.)?deepcopy\()", unparse(tree))
+        if copied and all(id(x) in plain or id(x) not in inside for x in reads):
+            if not re.search(rf"(?<![\w.]){re.escape(name)}\.parameters\(\)", unparse(tree)) or "load_state_dict" in copied[0]:
+                yield reads[0], tr("{}.load_state_dict(...) every so many steps", name), name
+
+
 OF_REWARDS = (
     same_state, never_ends, certain, state_after, of_others, never_turned, of_another_action, same_state_kept, stands_still,
-    ends_turned, always_by_chance, mean_of_values,
+    ends_turned, always_by_chance, mean_of_values, number_of_the_best, never_follows,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.syntax import asked_of, assigned, binaries, called, find, function_around, named_in, names_in, returns_of
-from badak.inspect.doctor.tables import SAME_NAMES, SAME_ROWS, SPLITS, TRAIN, picks
+from badak.inspect.doctor.tables import ORDERS, SAME_NAMES, SAME_ROWS, SPLITS, TRAIN, picks
 from badak.inspect.doctor.told import Found, rule
 
 CENTRE = frozenset("mean min median".split())
@@ -143,7 +143,9 @@ def scales(function: ast.FunctionDef) -> bool:
 
 def whole(name: str, line: int, given: list[tuple[int, str, ast.expr]]) -> bool:
     """Whether a name still has all rows: what it was last given is no part of something."""
+    orders = {other for _, other, value in given if called(value) in ORDERS}
     values = [value for at, other, value in given if other == name and at < line]
+    values = [x for x in values if not (isinstance(x, ast.Subscript) and unparse(x.value) == name and unparse(x.slice) in orders)]
     return bool(values) and not is_part(values[-1])
 
 

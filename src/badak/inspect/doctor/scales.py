@@ -9,7 +9,7 @@ from badak.inspect.doctor.columns import ASKED
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.scaled import SPLIT_FIRST, statistics
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, binaries, called, calls_of, find, is_binary, names_in
+from badak.inspect.doctor.syntax import assigned, binaries, called, calls_of, find, function_around, is_binary, names_in
 from badak.inspect.doctor.tables import picks
 from badak.inspect.doctor.told import Found, Told, rule
 
@@ -18,7 +18,7 @@ def scales(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     given = assigned(tree)
     yield from one_number(tree, given) if "Conv" not in unparse(tree) else ()  # which reads pictures, or signals
-    for each in (by_all, never_back, half_back, one_side_back, of_the_parted, other_inverse, scaler_left_out):
+    for each in (by_all, never_back, half_back, one_side_back, other_side_scaled, of_the_parted, other_inverse, scaler_left_out):
         yield from each(tree, given)
 
 
@@ -222,6 +222,36 @@ def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> F
                 again = any(own == other and at > line for at, own, _ in given)
                 if name in sides and other and node.lineno > back[name] and not again:
                     yield node, tr("bring both back"), name, other
+
+
+@rule("read", "{} is brought back to its own units, and {} is not")
+def other_side_scaled(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
+    """pred = model(x) * std + mean, compared with what was made of (series - mean) / std."""
+    scaled: dict[str, str] = {}  # what it was divided by
+    for _ in range(4):
+        for _, name, value in given:
+            found, read = divided(value), [scaled[x] for x in names_in(value) if x in scaled]
+            by = unparse(found[2]) if found is not None else next(iter(read), "")
+            if by and not multiplied(value, by):
+                scaled.setdefault(name, by)
+    grown = {unparse(x.target) for x in find(tree, ast.AugAssign)}
+    for node in binaries(tree, ast.Sub):
+        for answer, label in ((node.left, node.right), (node.right, node.left)):
+            last = max(
+                ((at, value) for at, name, value in given if name == unparse(answer) and at < node.lineno),
+                default=None,
+                key=lambda x: x[0],
+            )
+            back = last[1] if last is not None and function_around(tree, last[0]) is function_around(tree, node.lineno) else None
+            by = unparse(back.left.right) if is_binary(back, ast.Add) and is_binary(back.left, ast.Mult) else ""
+            what = unparse(label)
+            if by and scaled.get(what) == by and what not in grown and not multiplied(node, by) and ANSWERS.search(unparse(answer)):
+                yield node, tr("bring both back"), unparse(answer), what
+
+
+def multiplied(value: ast.expr, by: str) -> bool:
+    """Whether something in it is multiplied by this."""
+    return any(by in (unparse(x.left), unparse(x.right)) for x in binaries(value, ast.Mult))
 
 
 def brought(value: ast.expr, name: str) -> bool:

@@ -44,6 +44,7 @@ class Visit:
         self.error: BaseException | None = None  # what the program ended with
         self.done = False
         self.waited = 0  # how often the steps were counted again
+        self.earlier: list[Step] = []  # those before, which are judged where hardly any came after them
         self.lookout: Lookout | None = None
         self.hidden: set[str] = set()  # codes of what follows from what was found
         self.before: set[int] = set()  # parameters (their id) that a training before this one had
@@ -66,6 +67,7 @@ class Visit:
         """A step was made; the last one that is wanted ends the visit."""
         if step.number >= self.wanted and self.unrewarded() and self.waited < WAITS:
             self.waited += 1
+            self.earlier = [*self.watch.steps]
             self.watch.steps.clear()
             self.watch.rounds, self.watch.looks_closely, self.watch.open.number = 0, True, 1
         elif step.number >= self.wanted:
@@ -86,6 +88,8 @@ class Visit:
         self.done = True
         self.watch.__exit__()
         report, watch = self.checkup, self.watch
+        if len(watch.steps) < PART and self.earlier:
+            watch.steps[:] = self.earlier
         report.seconds = perf_counter() - self._started
         report.steps, report.losses = len(watch.steps), [step.loss for step in watch.steps]
         self.names = Names(watch.called.values(), self.alive)
@@ -95,6 +99,8 @@ class Visit:
                 rates = watch.steps[0].rates[:1]
                 lr = f", lr {rates[0]:.3g}" if rates else ""
                 report.optimizer = f"{type(watch.steps[0].optimizer).__name__}{lr}"
+        if report.steps and self.unrewarded():
+            report.why.append(tr("most losses are exactly 0: nothing was rewarded, or what rewards are made of is always 0"))
         if not report.steps:
             report.why.append(tr("no optimizer.step() was seen, so there was little to judge"))
         report.findings += self.diagnosed()

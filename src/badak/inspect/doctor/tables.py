@@ -39,6 +39,16 @@ def datasets(tree: ast.AST) -> set[str]:
     return {x.name for x in kinds if any(unparse(base).endswith("Dataset") for base in x.bases)}
 
 
+def bare(x: ast.expr) -> ast.expr:
+    """What has a row for each row of another, as torch.tensor(x) has, is that one."""
+    given = (
+        x.args[:1] or [x.func.value]
+        if called(x) in SAME_ROWS and isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute)
+        else []
+    )  # noqa: E501
+    return bare(given[0]) if given else x
+
+
 def is_table(x: ast.expr) -> bool:
     """Whether something is a name, or one of several tables under a name: data["x"], data[0]."""
     return isinstance(x, ast.Name | ast.Attribute) or isinstance(x, ast.Subscript) and isinstance(x.slice, ast.Constant)
@@ -70,8 +80,12 @@ def together(tree: ast.AST) -> set[frozenset[str]]:
             own = sorted({base for base, index in picks(node) if index == node.args.args[1].arg})
             found |= {frozenset((a, b)) for a in own for b in own if a != b}
         if isinstance(node, ast.Call) and (called(node) in own_datasets or called(node).endswith(("Dataset", "_test_split"))):
-            names = [unparse(x) for x in node.args if isinstance(x, ast.Name | ast.Attribute)]
+            names = [unparse(x) for x in map(bare, node.args) if isinstance(x, ast.Name | ast.Attribute)]
             found |= {frozenset((a, b)) for a in names for b in names if a != b}
+    parts = {name: each for _, name, value in assigned(tree) for each in picks(value)[:1] if isinstance(value, ast.Subscript)}
+    for a, b in (sorted(pair) for pair in list(found) if len(pair) == 2):  # x_train = x[:n], y_train = y[:n]
+        if a in parts and b in parts and parts[a][1] == parts[b][1]:
+            found.add(frozenset((parts[a][0], parts[b][0])))
     for node in (x for x in find(tree, ast.Call) if called(x) in functions):
         own = [each.arg for each in functions[called(node)].args.args]
         given = {name: unparse(x) for name, x in zip(own, node.args) if isinstance(x, ast.Name)}
@@ -149,10 +163,11 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Fo
 
 
 def behind(tree: ast.Module, a: str, b: str, line: int) -> bool:
-    """Whether both are used by one line behind this one."""
+    """Whether both are used by one line behind this one, or are cut alike there."""
     lines = [x for x in find(tree, ast.Assign | ast.Expr | ast.Return | ast.For) if x.lineno > line]
+    cut = [{index for x in lines for base, index in picks(x) if base == name} for name in (a, b)]
     plain = [ast.For(target=x.target, iter=x.iter, body=[], orelse=[]) if isinstance(x, ast.For) else x for x in lines]
-    return any({a, b} <= names_in(x) for x in plain)
+    return any({a, b} <= names_in(x) for x in plain) or bool(cut[0] & cut[1])
 
 
 def shuffled_in_place(tree: ast.Module) -> dict[str, int]:

@@ -242,6 +242,15 @@ def chosen(tree: ast.Module) -> Found:
 
 
 FROM_0 = re.compile(r"(^|_)(acc\w*|accuracy|f1|auc|iou|dice|recall|precision|hits?)(_|$|\.|\()")
+MAY_BE_BELOW = re.compile(r"log_?prob|nll|elbo|logdet|critic|reward|energy", re.IGNORECASE)
+
+
+def never_below_0(tree: ast.Module, what: str) -> bool:
+    """Whether a number is an error, or a loss in a program that has none that may be below 0."""
+    plain = not re.search("loss|nll", what) or not MAY_BE_BELOW.search(unparse(tree))
+    return bool(better.LOSS.search(re.sub(r"\.item\(\)$", "", what))) and plain
+
+
 INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch)\.inf)$")
 
 
@@ -265,7 +274,8 @@ def never_best(tree: ast.Module) -> Found:
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
         first = begins.get(best, "")
         never = larger and INFINITE.match(first) or not larger and first.startswith("-") and INFINITE.match(first[1:])
-        if best and (never or not larger and first in ("0", "0.0") and FROM_0.search(other)):
+        least = first in ("0", "0.0") and (FROM_0.search(other) or never_below_0(tree, other))
+        if best and (never or not larger and least):
             yield (
                 node,
                 f"if {other} {'<' if larger else '>'} {best}:",

@@ -17,7 +17,7 @@ from badak.core.tracing import Recorder
 from badak.data import DataLoader
 from badak.inspect.doctor import around, collectors, composed, layout, losses, parts, rewards
 from badak.inspect.doctor.doors import DOORS, TOLD
-from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Size, Step
+from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Shaped, Size, Step
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
@@ -73,6 +73,7 @@ class Watch(OfAStep, Recorder):
         self.wanted: dict[int, Any] = {}  # parameters of optimizers that wanted a gradient at a step
         self.frozen: Module | None = None  # the model whose call that is under way has gone through what is frozen
         self.column: tuple[tuple[int, ...], bool] | None = None  # see layout.stretched
+        self.crossed: dict[int, Shaped] = {}  # by its rows: what layout.crossed kept of this step
         self._recorded = True  # whether the call that is under way began with a graph
         self.seeds: list[tuple[str, tuple, int]] = []  # where a seed was set, which, after how many steps
         self.picked: dict[int, int] = {}  # memory of rows that were picked: of how many
@@ -394,6 +395,7 @@ class Watch(OfAStep, Recorder):
             self.looks_closely = self.rounds + 1 in SAMPLED or self.rounds % 20 == 9
             self.looks_closely |= made < 4 and 1 < len(self.optimizers) < 4  # another optimizer begins
         self.rows.asked = self.column = None
+        self.crossed.clear()
         self._number = None, None
         for each in step.divergences:
             each.node = None

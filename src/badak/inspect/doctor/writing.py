@@ -29,7 +29,8 @@ def writes(loop: ast.For | ast.While) -> bool:
     calls = {called(x) for x in body if isinstance(x, ast.Call)}
     plain = not isinstance(loop, ast.For) or unparse(loop.iter).startswith("range(")
     inner = any(isinstance(x, ast.For | ast.While) and writes(x) for x in body)
-    return plain and not inner and bool(calls & DRAWS) and bool(calls & GROWS) and "backward" not in calls
+    grows = calls & GROWS or any(isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add) for x in body)  # text += letter
+    return plain and not inner and bool(calls & DRAWS) and bool(grows) and "backward" not in calls
 
 
 def drawn(loop: ast.For | ast.While) -> set[str]:
@@ -159,7 +160,7 @@ def state_thrown_away(tree: ast.Module, loop: ast.For | ast.While) -> Found:
         left = unparse(target.elts[-1])
         lost = left.startswith("_") or len(re.findall(rf"(?<![\w.]){re.escape(left)}\b", text)) == 1
         again = [x.value for x in (y for y in walk(loop.body)) if isinstance(x, ast.Assign) and unparse(x.targets[0]) == arg.id]
-        alone = bool(again) and all(called(x) not in GROWS and names_in(x) - {"torch"} <= new for x in again)
+        alone = bool(again) and all(called(x) in DRAWS or called(x) not in GROWS and names_in(x) - {"torch"} <= new for x in again)
         if lost and alone:
             yield line, f"{unparse(target.elts[0])}, state = {unparse(call.func)}({arg.id}, state)", unparse(call.func)
 

@@ -30,6 +30,7 @@ class SameIds(Diagnosis):
         yield from self.one_number(visit)
         yield from self.one_plane(visit)
         yield from self.one_view(visit)
+        yield from self.one_column(visit)
         texts = [text for step in visit.steps if (text := _text(step)) is not None]
         if len(texts) < max(LEAST, len(visit.steps) // 2):
             return
@@ -100,6 +101,21 @@ class SameIds(Diagnosis):
                 )
                 return
 
+    def one_column(self, visit: Visit) -> Findings:
+        """All columns that a model is given are one: noise, say, that was drawn once for each row and laid over all."""
+        for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
+            every = visit.watch.given.trained.get((id(call.module), 0), [])
+            plain = [x.values for x in every if x.values.dtype.kind == "f" and len(x.shape) == 1 and x.values.shape[1] > 2]
+            if len(plain) == len(every) >= LEAST and all((x == x[:, :1]).all() and np.ptp(x) for x in plain):
+                yield self.found(
+                    call.place,
+                    tr("all {} columns that {} is given are one and the same, in all {} batches", plain[0].shape[1],
+                       type(call.module).__name__, len(plain)),
+                    tr("look at what makes them: expand() lays one number over all columns, and draws nothing"),
+                    columns=plain[0].shape[1],
+                )  # fmt: skip
+                return
+
     def one_plane(self, visit: Visit) -> Findings:
         """One of the few channels of the pictures that a model is given is 0 in all of them, and no other is."""
         for call in {id(call.module): call for step in visit.steps for call in step.calls if call.grad}.values():
@@ -123,7 +139,7 @@ class SameIds(Diagnosis):
     def one_view(self, visit: Visit) -> Findings:
         """A model is called twice in each step, and given the same numbers, made twice: two views that do not differ."""
         rounds = [step for step in visit.rounds if any(call.grad for call in step.calls)]
-        alike = [found for step in rounds if (found := twins(step)) is not None]
+        alike = [found for step in rounds if (found := twins(step, visit)) is not None]
         if len(alike) >= LEAST and len(alike) >= 0.8 * len(rounds) and not REWARDS.search(own_text()):
             yield self.found(
                 alike[0].place,
@@ -154,16 +170,21 @@ class SameIds(Diagnosis):
         return None
 
 
-def twins(step: Step) -> Call | None:
+def twins(step: Step, visit: Visit) -> Call | None:
     """A call that is given the numbers of another call of the same model, which lie elsewhere in memory, and were not picked there:
-    who picks the same rows twice means it."""
+    who picks the same rows twice means it. In a contrast, whose labels are the rows' own places, they may be the very same, where
+    the model has nothing random."""
+    contrast = any(
+        loss.target is not None and np.array_equal(np.sort(loss.target.ravel()), np.arange(loss.rows)) for loss in step.trained
+    )
     picked = {each.memory for each in step.picked}
     calls = [call for call in step.calls if call.grad and call.alone and len(call.content) == 1]
     calls = [call for call in calls if call.content[0][0] not in picked] if len(step.backs) == 1 else []
     for i, call in enumerate(calls):
         for other in calls[:i]:
             (at, *what), (elsewhere, *same) = call.content[0], other.content[0]
-            if other.module is call.module and what == same and at != elsewhere and len(what[0]) > 1:
+            apart = at != elsewhere or contrast and not visit.is_random(call)
+            if other.module is call.module and what == same and apart and len(what[0]) > 1:
                 return call
     return None
 

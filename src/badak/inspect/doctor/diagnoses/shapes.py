@@ -65,7 +65,7 @@ class Stretched(Diagnosis):
             if len(several) >= 2:
                 yield self.found(
                     place,
-                    tr("{} and {} meet in the loss and become ({}, {}): each of {} predictions is compared with all {} labels, "
+                    tr("{} and {} meet and become ({}, {}): each of {} predictions is compared with all {} labels, "
                        "and the mean of the labels is learnt", a, b, n, n, n, n),
                     tr("prediction.squeeze(-1), or target.unsqueeze(-1)"),
                     rows=n,
