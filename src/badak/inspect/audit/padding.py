@@ -119,7 +119,7 @@ def shut_out(graph: Graph, shape: tuple) -> Iterator[np.ndarray]:
 def find_padding(model: Module, batch: Batch, texts: list[str], pad: int | None, graph: Graph) -> tuple[dict[str, np.ndarray], str]:
     """{text: (B, T), True where padding}, and how it was found; an empty dict where nothing says what padding is."""
     masks = mask_leaves(batch, texts, set(map(batch.length, texts)))
-    known = [pad] if pad is not None else pad_ids(model) or behind_lengths(batch, texts)
+    known = [pad] if pad is not None else pad_ids(model) or behind_lengths(batch, texts) or named_pad(model, batch, texts)
     found, how = {}, ""
     for name in texts:
         ids = batch.ids(name)
@@ -145,6 +145,16 @@ def behind_lengths(batch: Batch, texts: list[str]) -> list[int]:
             behind = np.arange(ids.shape[1]) >= n[:, None]
             if len(kinds := np.unique(ids[behind])) == 1 and not (ids[~behind] == kinds[0]).any():
                 return [int(kinds[0])]
+    return []
+
+
+def named_pad(model: Module, batch: Batch, texts: list[str]) -> list[int]:
+    """What a model itself calls `pad`, where that id stands behind the ends of texts and nowhere else: a convolution may, too."""
+    for name in texts:
+        ids = batch.ids(name)
+        for value in (getattr(model, each, None) for each in ("pad", "PAD", "padding")):
+            if isinstance(value, int) and not isinstance(value, bool) and at_one_end(ids == value) and (ids == value).any():
+                return [value]
     return []
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from badak.core.errors import tr
-from badak.inspect.audit.graph import PRODUCTS, Ran, through
+from badak.inspect.audit.graph import PRODUCTS, Ran, summands_of, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.ops.arithmetic import Add, DivBy, Scale
@@ -25,9 +25,10 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
     graph = subject.reference
     consumers = graph.consumers()
     for run in graph.runs:
-        first = before(run) if maps(run) else None
-        if first is None or readers(first, consumers) != 1:
+        several = before(run) if maps(run) else []
+        if not several or any(readers(each, consumers) != 1 for each in several):
             continue
+        first = several[0]
         given, hidden, made = (x.shape[-1] for x in (first.inputs[x_of(first)], first.output, run.output))  # type: ignore[union-attr]
         wide = hidden > max(given, made) or hidden == max(given, made) and beside(first.path, run.path)
         if wide or hidden >= min(given, made) and in_one_list(first.path, run.path):
@@ -57,13 +58,16 @@ def x_of(run: Ran) -> int:
     return next((i for i, (x, name) in enumerate(zip(run.inputs, run.parameters)) if x is not None and not name), 0)
 
 
-def before(run: Ran) -> Ran | None:
-    """The map that made what this one reads; None where something else did."""
+def before(run: Ran) -> list[Ran]:
+    """The map that made what this one reads, or the two whose sum it is, both of one thing; none where something else did."""
     made = run.sources[x_of(run)]
     while made is not None and (made.moves or made.op in (Dropout, Scale, DivBy) or made.op is Add and any(made.parameters)):
         same = made.inputs[0] is not None and made.inputs[0].shape[-1] == made.output.shape[-1]
         made = through(made.sources[0]) if same else None
-    return made if made is not None and maps(made) else None
+    several = [made] if made is not None else []
+    if made is not None and len(two := summands_of(made)) == 2 and two[0].sources[x_of(two[0])] is two[1].sources[x_of(two[1])]:
+        several = two
+    return several if all(maps(each) for each in several) else []
 
 
 def readers(run: Ran, consumers: dict[int, list[Ran]]) -> int:

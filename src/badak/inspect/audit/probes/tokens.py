@@ -94,7 +94,7 @@ STEPS = 12  # from what an attention gives to the sum behind it
 
 def idle_inputs(subject: Subject) -> list[Finding]:
     """Of several inputs those that are read, and that change nothing: pictures times 0, a source that nobody looks at."""
-    found = one_row_alone(subject) or without_gradient(subject)
+    found = one_row_alone(subject) or one_column_twice(subject) or without_gradient(subject)
     for which, leaf in subject.batch.leaves.items() if len(subject.batch.leaves) > 1 and not subject.broken else ():
         read = any(which in run.reads for run in subject.reference.runs)
         if which in subject.texts and any(dy.any() and subject.text_of(ids) == which for ids, dy in subject.tables):
@@ -164,6 +164,22 @@ def one_row_alone(subject: Subject) -> list[Finding]:
         if several and len(every) > 1 and np.ptp(every) == 0 and len(several) == len(look.reads):
             cause = tr("{} is asked for row {} alone, though {} has several", look.path, look.indices.flat[0], several[0])
             return [Finding("tokens", look.path, cause, KEPT)]
+    return []
+
+
+def one_column_twice(subject: Subject) -> list[Finding]:
+    """Several tables that are asked by one column of an input, where another column of it is read by none."""
+    lookups = subject.reference.lookups
+    for which, leaf in subject.batch.leaves.items():
+        x = leaf.array
+        if not leaf.integer or x.ndim != 2 or x.shape[0] != subject.rows or any(look.indices.size >= x.size for look in lookups):
+            continue
+        asked = {i: {look.path for look in lookups if np.array_equal(look.indices.ravel(), x[:, i])} for i in range(x.shape[1])}
+        twice = next((i for i, paths in asked.items() if len(paths) > 1), None)
+        left = next((i for i, paths in asked.items() if not paths and np.ptp(x[:, i])), None)
+        if twice is not None and left is not None:
+            cause = tr("column {} of {} asks {}, and column {} asks no table", twice, which, ", ".join(sorted(asked[twice])), left)
+            return [Finding("tokens", min(asked[twice]), cause, tr("ask each table by its own column: table(x[:, i])"))]
     return []
 
 
