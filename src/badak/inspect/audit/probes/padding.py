@@ -206,6 +206,9 @@ def behind_states(subject: Subject, watch: Watch, clean: Clean) -> Begin:
     found, whole = (begins(subject.reference, watch, judge) for judge in (apart, clean))
     reading = [(each.inputs, twin.inputs) for each, twin in twins(subject.reference, watch) if each.path == found.path]
     taken = any(apart(a, b) is None and not same(a, b) for both in reading for a, b in zip(*both))
+    given = [(each.outputs, twin.outputs) for each, twin in twins(subject.reference, watch) if each.parent is None]
+    if not any(apart(a, b) is False for both in given for a, b in zip(*both)):  # the states are all that differs
+        return whole
     if not found.path and not taken:  # the model's own code, where nothing reads these states
         calls = [each for each in subject.reference.calls if each.path == whole.path and each.parent is not None]
         states = [x for each in calls for x in each.outputs if x.ndim == 3 and x.shape[1] == rows and x.shape[0] <= 4]
