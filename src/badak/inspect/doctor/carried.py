@@ -206,6 +206,20 @@ def same(call: Any, name: str) -> bool:
     return unparse(call.func.value).rpartition(".")[2] == name.rpartition(".")[2]
 
 
+@rule("setting", "{} is given what was best when nothing is asked of it any more: what was tested is the last epoch")
+def loaded_too_late(tree: ast.Module) -> Found:
+    """print(test(model)); model.load_state_dict(best_state), and the program ends."""
+    last = max((x.end_lineno or 0 for x in trainings(tree)), default=0)
+    for i, line in enumerate(tree.body):
+        call: Any = line.value if isinstance(line, ast.Expr) else None
+        if not isinstance(call, ast.Call) or called(call) != "load_state_dict" or "best" not in unparse(call).lower():
+            continue
+        later = " ".join(map(unparse, tree.body[i + 1 :]))
+        tested = [x for x in tree.body[:i] if x.lineno > last > 0 and "test" in unparse(x).lower() and find(x, ast.Call)]
+        if tested and not re.search(r"save|\w\(", later):
+            yield line, tr("load it before the test"), unparse(call.func.value)
+
+
 @rule("setting", "{} is made again in each round of the loop over {}: what it has learnt before is lost")
 def made_each_epoch(tree: ast.Module) -> Found:
     """for epoch in range(9): model = Net(), and a loop over batches in it that trains."""
@@ -218,6 +232,7 @@ def made_each_epoch(tree: ast.Module) -> Found:
 
 
 RULES = (
+    loaded_too_late,
     made_each_epoch,
     runs_on,
     stays_the_best,

@@ -18,6 +18,8 @@ from badak.inspect.doctor.syntax import (
     ids_below,
     is_binary,
     names_in,
+    returns_of,
+    stored_in,
     trainings,
 )
 from badak.inspect.doctor.tables import ONE_ORDER, SAME_NAMES, apart_from, picks
@@ -34,6 +36,10 @@ def errors_that_cancel(tree: ast.Module) -> Found:
         plain = re.search(r"\(?\w+(\.\w+)? - \w+(\.\w+)?\)?(\.float\(\))?(\.mean\(|\)$)", text) and "mean(" in text
         if plain and not re.search(r"abs|\*\*|pow|square|loss|l1|mse|norm|sqrt|\* ?\(", text):
             yield line, f"{name} = (...).abs().mean()", name
+    for function in (x for x in find(tree, ast.FunctionDef) if re.match(r"(\w+_)?(errors?|mae|mse|rmse)$", x.name)):
+        for value in returns_of(function) if not CANCELS_NOT.search(unparse(function)) else ():
+            if re.fullmatch(r"\(.+ - .+\)\.mean\([^()]*\)(\.item\(\))?", unparse(value)):
+                yield value, unparse(value).replace(".mean(", ".abs().mean("), f"{function.name}()"
     for function in (x for x in find(tree, ast.FunctionDef) if not CANCELS_NOT.search(unparse(x))):
         less = {name: unparse(value) for _, name, value in assigned(function) if re.match(r"err(or)?s?$|residuals?$", name)}
         for node in (x for x in find(function, ast.AugAssign) if isinstance(x.op, ast.Add)):
@@ -194,8 +200,11 @@ def fixed_columns(value: ast.expr) -> list[int]:
 @rule("apart", "rows are picked by {}, and those of {} are taken as they stand")
 def sorted_alone(tree: ast.Module) -> Found:
     """x[rows], y[np.sort(rows)]: the same rows, in two orders."""
-    for node in find(tree, ast.Assign | ast.Return | ast.Expr):
+    for node in find(tree, ast.Assign | ast.Return | ast.Expr | ast.FunctionDef):
         every = picks(node)
+        if isinstance(node, ast.FunctionDef):  # by what it is given, which it does not change
+            args, stored = {x.arg for x in node.args.args} - stored_in(node), {name for _, name, _ in assigned(node)}
+            every = [(base, index) for base, index in every if {*re.findall(r"\w+", index)} & args and base not in stored]
         for base, index in every:
             found = re.fullmatch(r"(?:\w+\.)?(?:sort|sorted|permutation|flip|roll|flipud)\((\w+)\b[^()]*\)|(\w+)\[::-1\]", index)
             other = next((own for own, at in every if found and own != base and at == (found[1] or found[2])), "")

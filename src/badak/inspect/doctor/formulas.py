@@ -210,7 +210,43 @@ def twice_soft(node: ast.expr, given: dict) -> tuple[str, str] | None:
     return None
 
 
-LINES: tuple[Callable, ...] = (turned_scale, wide, warm, twice_soft, divergence, against, surrogate, pinball, noised, least)
+SAME = re.compile(r"(^|_)(same|similar|match(es)?|is_same|positive)(_|$)")
+
+
+def contrast(node: ast.expr, given: dict) -> tuple[str, str] | None:
+    """same * relu(margin - d) ** 2 + (1 - same) * d ** 2, or relu(d - margin) for those that differ."""
+    every = terms(node) if is_binary(node, ast.Add) else []
+    if len(every) != 2 or any(sign < 0 or len(factors(each)) < 2 for sign, each in every):
+        return None
+    texts = [[unparse(x) for x in factors(each)] for _, each in every]
+    name = next((x for part in texts for x in part if SAME.search(x) and any(f"1 - {x}" in y for y in (*texts[0], *texts[1]))), "")
+    apart = next((part for part in texts if any(re.match(r"1(\.0)? - ", x) for x in part)), [])
+    together = next((part for part in texts if name in part), [])
+    hinges = [re.search(r"(relu|clamp)\(([^()]+)", " ".join(part)) for part in (together, apart)]
+    if not name or not apart or apart is together:
+        return None
+    turned = hinges[0] is not None and hinges[1] is None
+    wrong = hinges[1] is not None and re.match(r"[\w.]+ - (self\.)?\w*margin", hinges[1][2])
+    if turned or wrong:
+        return tr("{} drives apart what is the same, or brings near what is not", unparse(node)), (
+            "same * d ** 2 + (1 - same) * relu(margin - d) ** 2"
+        )
+    return None
+
+
+LINES: tuple[Callable, ...] = (
+    turned_scale,
+    wide,
+    warm,
+    twice_soft,
+    contrast,
+    divergence,
+    against,
+    surrogate,
+    pinball,
+    noised,
+    least,
+)
 
 
 @rule("formula")

@@ -35,7 +35,12 @@ def limit_of_the_test(tree: ast.Module) -> Found:
     for line, name, value in assigned(tree):
         text = unparse(value)
         asks = {x.id for x in find(value, ast.Name) if is_held(x.id)}
-        if LIMIT.search(name) and re.search(r"max\(|argmax|key=", text) and asks and all("test" in x.lower() for x in asks):
+        if (
+            LIMIT.search(name)
+            and re.search(r"max\(|argmax|key=|quantile\(|percentile\(|mean\(|std\(", text)
+            and asks
+            and all("test" in x.lower() for x in asks)
+        ):
             yield line, tr("choose by what the validation gives"), name, min(asks)
 
 
@@ -196,6 +201,33 @@ def asked_of_the_training(tree: ast.Module) -> Found:
                 yield call, UNSEEN, name.strip(" :,|=") or name, data
 
 
+@rule("chosen", "{} is {}, and all of {} is learnt")
+def part_of_the_learnt(tree: ast.Module) -> Found:
+    """dev = train[:60], where the training goes over all of train; and Pairs(12, seed=0) for the training and for the test."""
+    given, kinds = assigned(tree), {x.name for x in find(tree, ast.ClassDef)}
+    for line, name, value in given:
+        base = unparse(value.value) if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) else ""
+        again = any(other == base and at >= line for at, other, _ in given) or any(
+            other == name and x is not value for _, other, x in given
+        )
+        if (
+            is_held(name)
+            and TRAIN.search(base)
+            and base.isidentifier()
+            and not again
+            and not re.search(r"x|y|label", name, re.IGNORECASE)
+        ):
+            cut = any(base in names_in(x) for _, other, x in given if TRAIN.search(other) and other != base)
+            if not cut and not changed(tree, {base}, line, 1 << 30) and f"del {base}[" not in unparse(tree):
+                yield line, UNSEEN, name, unparse(value), base
+    made = [(line, name, x) for line, name, value in given for x in find(value, ast.Call)[:3] if called(x) in kinds and x.args]
+    for line, name, call in (x for x in made if is_held(x[1])):
+        numbered = all(isinstance(x, ast.Constant) for x in [*call.args, *(y.value for y in call.keywords)]) and len(call.args) > 1
+        first = next((other for _, other, x in made if TRAIN.search(other) and unparse(x) == unparse(call)), "") if numbered else ""
+        if first and re.search(r"manual_seed\(|default_rng\(|RandomState\(|Random\(", unparse(tree)):
+            yield line, UNSEEN, name, unparse(call), first
+
+
 @rule("chosen", "{} is never read, and {} tells how a test went")
 def never_asked(tree: ast.Module) -> Found:
     """What is held back for tests is never read, and the program tells how a test went."""
@@ -268,5 +300,5 @@ def in_one_block(tree: ast.Module) -> Found:
 
 RULES = (
     one_phase, same_part, asked_of_the_training, never_asked, by_chance, in_one_block, loader_of_the_training, best_of_the_test,
-    in_another_order, last_is_learnt, limit_of_the_test,
+    in_another_order, last_is_learnt, limit_of_the_test, part_of_the_learnt,
 )  # fmt: skip

@@ -20,6 +20,7 @@ from badak.inspect.doctor.syntax import (
     names_in,
     read_in,
     stored_by,
+    stored_in,
     values_of,
 )
 from badak.inspect.doctor.tables import ONE_ORDER, ORDERS
@@ -81,11 +82,12 @@ def of_another_action(tree: ast.Module) -> Found:
                 f"{of}.log_prob({drawn[of]})",
                 tr("{} is the likelihood of another draw than {}, which is acted by", unparse(node), drawn[of]),
             )
-        if unparse(given) in best and "sample(" not in text and "multinomial(" not in text and "Categorical(" in text:
+        acted = next((x for x in sorted(best) if x == unparse(given) or re.match(r"act|a$", x)), "")
+        if acted and not re.search(r"sample\(|multinomial\(|rand(int|range|om)\w*\(", text) and "Categorical(" in text:
             yield (
                 node,
-                f"{unparse(given)} = {of}.sample()",
-                tr("{} is the largest and never drawn: a policy that tries nothing else learns of nothing else", unparse(given)),
+                f"{acted} = {of}.sample()",
+                tr("{} is the largest and never drawn: a policy that tries nothing else learns of nothing else", acted),
             )
 
 
@@ -327,6 +329,24 @@ def mean_of_values(tree: ast.Module) -> Found:
                 yield getattr(found, "lineno", node.lineno), "target(next_states).max(1).values", unparse(found)
 
 
+@rule("returns", "{} stands for what follows, and is {} in each step")
+def nothing_follows(tree: ast.Module) -> Found:
+    """delta = r + gamma * following - value, where following = 0.0 before the loop, and nothing in it gives it a value."""
+    given = values_of(tree)
+    arguments = {x.arg for x in find(tree, ast.arg)} | {
+        name for x in find(tree, ast.For | ast.comprehension) for name in named_in(x.target)
+    }
+    for loop in find(tree, ast.For | ast.While):
+        for node in binaries(loop.body, ast.Mult):
+            for text in discounted(node):
+                values = given.get(text, [])
+                still = bool(values) and all(isinstance(x, ast.Constant) and x.value in (0, 0.0) for x in values)
+                grown = any(unparse(x.target) == text for x in find(tree, ast.AugAssign))
+                inside = text in stored_in(loop.body)
+                if still and not grown and not inside and text not in arguments:
+                    yield node, tr("give it the value of the next state in each round"), text, unparse(values[0])
+
+
 @rule("returns", "{} is the number of an action, and stands for what it is worth")
 def number_of_the_best(tree: ast.Module) -> Found:
     """gamma * target(next_states).max(1).indices, or argmax(1): which action is best, not what it is worth."""
@@ -367,4 +387,5 @@ def never_follows(tree: ast.Module) -> Found:
 OF_REWARDS = (
     same_state, never_ends, certain, state_after, of_others, never_turned, of_another_action, same_state_kept, stands_still,
     ends_turned, always_by_chance, mean_of_values, number_of_the_best, never_follows,
+    nothing_follows,
 )  # fmt: skip

@@ -196,6 +196,13 @@ def test_rows(tree: ast.Module, made: set[str], given: list[tuple[int, str, ast.
             continue
         if found:
             yield node.lineno, unparse(node)[:60]
+    functions = {x.name: x for x in find(tree, ast.FunctionDef)}
+    for call in (x for x in find(tree, ast.Call) if called(x) in functions):
+        function = functions[called(call)]
+        for arg, x in zip(function.args.args, call.args):
+            taken = sorted({base for base, index in picks(function) if base in made and index == arg.arg})
+            if taken and isinstance(x, ast.Name) and says_test(x.id):
+                yield call.lineno, f"{taken[0]}[{x.id}]"
     for line, name, value in given:
         for base, index in picks(value):
             if base in made and (says_test(name) or says_test(index)):

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.columns import ASKED
@@ -18,7 +19,17 @@ def scales(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     given = assigned(tree)
     yield from one_number(tree, given) if "Conv" not in unparse(tree) else ()  # which reads pictures, or signals
-    for each in (by_all, never_back, half_back, one_side_back, other_side_scaled, of_the_parted, other_inverse, scaler_left_out):
+    for each in (
+        by_all,
+        never_back,
+        half_back,
+        one_side_back,
+        other_side_scaled,
+        mean_on_a_difference,
+        of_the_parted,
+        other_inverse,
+        scaler_left_out,
+    ):
         yield from each(tree, given)
 
 
@@ -222,6 +233,17 @@ def one_side_back(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> F
                 again = any(own == other and at > line for at, own, _ in given)
                 if name in sides and other and node.lineno > back[name] and not again:
                     yield node, tr("bring both back"), name, other
+
+
+@rule("read", "{} is a difference, and {} is added to it: what is taken from both sides falls away")
+def mean_on_a_difference(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
+    """(model(x) - y).abs() * y_std + y_mean, where y = (rent - y_mean) / y_std."""
+    pairs = {(unparse(x[1]), unparse(x[2])) for node in binaries(tree, ast.Div) if (x := divided(node)) is not None}
+    for node in (x for x in binaries(tree, ast.Add) if is_binary(x.left, ast.Mult)):
+        product: Any = node.left
+        if (unparse(node.right), unparse(product.right)) in pairs and binaries(product.left, ast.Sub):
+            if called(product.left) in ("abs", "pow", "square", "absolute", "mean", "sqrt"):
+                yield node, unparse(product), unparse(product.left), unparse(node.right)
 
 
 @rule("read", "{} is brought back to its own units, and {} is not")

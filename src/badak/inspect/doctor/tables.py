@@ -186,6 +186,18 @@ def shuffled_alone(tree: ast.Module, mates: set[frozenset[str]]) -> Found:
         others = sorted(other for pair in mates if name in pair for other in pair - {name})
         if others and not any(other in moved for other in others) and not used_as_index(name, given, indices):
             yield apart_from(line, name, others[0])
+    for function in find(tree, ast.FunctionDef):  # labels = [y for _, y in rows]; shuffle(labels); return texts, labels
+        made = {x: (line, value) for line, x, value in assigned(function)}
+        args = {x.arg for x in function.args.args}
+        for name, line in shuffled_in_place(function).items():
+            source = names_in(made[name][1]) & args if name in made and isinstance(made[name][1], ast.ListComp) else set()
+            for end in (x for x in find(function, ast.Return) if isinstance(x.value, ast.Tuple)):
+                given_back = [names_in(x) for x in end.value.elts]  # type: ignore[union-attr]
+                others = sorted({x for each in given_back if name not in each for x in each} & {*made})
+                filled = [x for x in others if any(source & names_in(y.iter) and x in names_in(y) for y in find(function, ast.For))]
+                filled += [x for x in others if source & names_in(made[x][1])]
+                if source and filled and any(name in each for each in given_back) and filled[0] not in shuffled_in_place(function):
+                    yield apart_from(line, name, filled[0])
 
 
 def holds_rows(x: ast.expr) -> bool:

@@ -299,6 +299,10 @@ def weight_of(place: str) -> int:
                 minus = isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub)
                 text = unparse(side.operand if isinstance(side, ast.UnaryOp) else side)
                 name = re.sub(r"(\[.*\]|\.(detach|float|squeeze|unsqueeze|view|reshape|flatten|expand|clone)\(.*\))+$", "", text)
+                scaled = re.search(
+                    rf"(?<![\w.]){re.escape(name)} = \(?(\w+) - \1\.mean\(\)", own_text()
+                )  # norm = (adv - adv.mean()) / ...
+                name = scaled[1] if scaled else name
                 if WORTH.search(name):
                     turned = re.search(rf"(?<![\w.]){re.escape(name)}\s*=\s*-", own_text())
                     signs.add(0 if turned else -1 if minus else 1)
