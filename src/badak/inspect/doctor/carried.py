@@ -217,7 +217,7 @@ def loaded_too_late(tree: ast.Module) -> Found:
         later = " ".join(map(unparse, tree.body[i + 1 :]))
         tested = [x for x in tree.body[:i] if x.lineno > last > 0 and "test" in unparse(x).lower() and find(x, ast.Call)]
         if tested and not re.search(r"save|\w\(", later):
-            yield line, tr("load it before the test"), unparse(call.func.value)
+            yield line, tr("load it before the test"), unparse(call.func.value)  # type: ignore[attr-defined]
 
 
 @rule("setting", "{} is made again in each round of the loop over {}: what it has learnt before is lost")

@@ -91,14 +91,14 @@ def stretched(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> N
         before, watch.column = watch.column, None
         if outputs[0].shape == (arrays[0].size,) * 2:
             watch.column = arrays[0].shape, _of_model(inputs[0])
-        sides = (before or ((n, n), True), watch.column)
+        sides: list[Any] = [before or ((n, n), True), watch.column]
     else:
-        sides = tuple((x.shape, _of_model(y)) for x, y in zip(arrays[:2], inputs))
+        sides = [(x.shape, _of_model(y)) for x, y in zip(arrays[:2], inputs)]
     if n < 4 or None in sides or sides[0][1] == sides[1][1]:
         return
     shapes = dict(sides)
     if {*shapes} == {(n, 1), (n,)}:
-        note(watch, "stretched", *shapes)
+        note(watch, "stretched", sides[0][0], sides[1][0])
     elif {*shapes} == {(n, n), (n,)} and shapes[n, n] and n in watch.crossed and len(watch.open.shaped) < MOST:
         watch.open.shaped.append(watch.crossed[n])
 

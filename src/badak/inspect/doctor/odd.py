@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse
@@ -60,7 +61,9 @@ def writes_the_data(tree: ast.Module) -> Found:
         views -= {name for name in views if sum(other == name for _, other, _ in assigned(function)) > 1}
         for line in function.body:
             for node in find(line, ast.AugAssign | ast.Assign | ast.Call):
-                into = node.target if isinstance(node, ast.AugAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+                into: Any = (
+                    node.target if isinstance(node, ast.AugAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+                )
                 whole = isinstance(node, ast.AugAssign) and any(isinstance(x, ast.Call) for x in find(node.value, ast.Call))
                 place = isinstance(into, ast.Subscript) and unparse(into.value) in views
                 method = re.fullmatch(r"(\w+)\.\w*[a-z]_", unparse(node.func)) if isinstance(node, ast.Call) else None

@@ -177,7 +177,8 @@ def channels_as_places(subject: Subject) -> Iterator[Finding]:
             or x.ndim not in (3, 4)
             or x.size != y.size
             or 1 in (x.shape[1], x[0, 0].size)  # an axis of one moves nothing
-            or y.shape in (x.shape, (*x.shape[:2], x[0, 0].size))
+            or y.shape == (*x.shape[:2], x[0, 0].size)
+            or [n for n in y.shape if n > 1] == [n for n in x.shape if n > 1]
         ):
             continue
         vectors = next((y.shape[at:] for at in (2, x.ndim - 1) if y.shape[1:at] in ((x[0, 0].size,), x.shape[2:])), ())
