@@ -179,3 +179,42 @@ def test_a_mean_of_nodes_leaves_those_out_that_fill_up(counts):
     del model.ask, model.answer
     report = badak.audit(model, (badak.randn(4, 9, 6) * keep.unsqueeze(-1), adjacent, keep))
     assert [finding.probe for finding in report.findings] == ["padding"] * counts, report
+
+
+class Small(nn.Module):
+    """Tables, a sum of maps and codes; one bug each."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.way, self.one, self.two = way, nn.Embedding(5, C), nn.Embedding(5, C)
+        self.a, self.b, self.out = nn.Linear(2 * C, 6 * C), nn.Linear(2 * C, 6 * C), nn.Linear(6 * C, 3)
+
+    def forward(self, numbers, kinds):
+        x = badak.cat([self.one(kinds[:, 0]) + numbers, self.two(kinds[:, 0 if self.way == "column" else 1])], dim=1)
+        return self.out(self.a(x) + self.b(x) if self.way == "sum" else badak.sigmoid(self.a(x)) * self.b(x))
+
+
+@pytest.mark.parametrize(("way", "probes"), [("", set()), ("column", {"tokens"}), ("sum", {"straight"})])
+def test_what_reads_a_column_and_what_reads_a_sum(way, probes):
+    badak.manual_seed(0)
+    report = badak.audit(Small(way), {"numbers": badak.randn(6, C), "kinds": badak.randint(5, (6, 2))})
+    assert probes == {finding.probe for finding in report.findings}, report
+
+
+class Codes(nn.Module):
+    """The nearest of a few codes stands for each row."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter, self.leave, self.book = nn.Linear(6, 2), nn.Linear(2, 6), nn.Parameter(badak.randn(3, 2))
+
+    def forward(self, x):
+        z = self.enter(x)
+        e = self.book[badak.cdist(z, self.book).argmin(1)]
+        return self.leave(z + (e - z).detach()), ((z - e) ** 2).mean()
+
+
+def test_rows_of_one_code_may_be_alike():
+    badak.manual_seed(0)
+    report = badak.audit(Codes(), badak.randn(24, 6))
+    assert "tokens" not in {finding.probe for finding in report.findings}, report

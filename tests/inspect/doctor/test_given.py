@@ -266,3 +266,34 @@ def test_of_two_inputs_that_were_picked_alike_one_is_moved_on(right):
         return F.cross_entropy(model(x[rows], beside if right else beside.roll(1, 0)), y[rows])
 
     assert ("BADAK-256" in codes(trained(model, loss))) != right
+
+
+@pytest.mark.parametrize("sound", [False, True])
+def test_columns_and_rows_that_meet_within_the_model(sound):
+    class Rated(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(6, 1), nn.Linear(6, 1)
+
+        def forward(self, x):
+            return self.a(x).squeeze(1) + (self.b(x).squeeze(1) if sound else self.b(x))
+
+    model = Rated()
+
+    def loss(step):
+        x = badak.randn(16, 6)
+        return ((model(x) - x[:, 0] * 0.5 - badak.randn(16)) ** 2).mean()
+
+    found = codes(trained(model, loss))
+    assert found == [] if sound else "BADAK-241" in found
+
+
+@pytest.mark.parametrize("sound", [False, True])
+def test_columns_that_are_all_one(sound):
+    model = mlp()
+    found = codes(
+        trained(
+            model, lambda step: F.cross_entropy(model(badak.randn(16, 6 if sound else 1).expand(16, 6)), badak.randint(4, (16,)))
+        )
+    )
+    assert ("BADAK-221" in found) == (not sound)
