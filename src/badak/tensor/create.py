@@ -181,7 +181,7 @@ def from_dlpack(ext_tensor, *, device=None, copy: bool | None = None) -> Tensor:
         ExportError: for memory that cannot be shared, such as that of bfloat16, which NumPy does not know
 
     Example:
-        >>> badak.from_dlpack(np.arange(3.0), copy=True).tolist()
+        >>> badak.from_dlpack(badak.arange(3.0), copy=True).tolist()
         [0.0, 1.0, 2.0]
     """
     check_device(device)
