@@ -125,7 +125,6 @@ from badak.tensor.create import empty_like as empty_like
 from badak.tensor.create import empty_permuted as empty_permuted
 from badak.tensor.create import empty_strided as empty_strided
 from badak.tensor.create import eye as eye
-from badak.tensor.create import from_dlpack as from_dlpack
 from badak.tensor.create import from_file as from_file
 from badak.tensor.create import from_numpy as from_numpy
 from badak.tensor.create import frombuffer as frombuffer
@@ -140,6 +139,7 @@ from badak.tensor.create import tril_indices as tril_indices
 from badak.tensor.create import triu_indices as triu_indices
 from badak.tensor.create import zeros as zeros
 from badak.tensor.create import zeros_like as zeros_like
+from badak.tensor.dlpack import from_dlpack as from_dlpack
 from badak.tensor.dtypes import bfloat16 as bfloat16
 from badak.tensor.dtypes import bool_ as _bool_
 bool = _bool_

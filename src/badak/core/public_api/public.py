@@ -78,12 +78,13 @@ TABLE = {
     ),
     "tensor.create": Names(
         functions=(
-            "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye from_dlpack "
+            "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye "
             "from_file from_numpy frombuffer full full_like is_tensor ones ones_like scalar_tensor tensor tril_indices "
             "triu_indices zeros zeros_like"
         ),
         methods="new_zeros new_ones new_empty new_full new_tensor new",
     ),
+    "tensor.dlpack": Names(functions="from_dlpack"),
     "tensor.dtypes": Names(
         functions=(
             "bfloat16 bool=bool_ bool_ cdouble=complex128 cfloat=complex64 complex128 complex64 device double=float64 dtype finfo "
