@@ -16,7 +16,6 @@ import abc
 import enum
 import functools
 import sys
-import sysconfig
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +29,7 @@ from badak.tensor import Tensor
 RUNNING = {"__new__", "__setstate__", "__del__", "__getattribute__", "__class__"}  # a class with one of these is refused,
 CALLED = {"__call__"}  # and with this one, unless badak trusts its base: it could pose as an activation
 PLAIN_VALUES = (int, str, float, bytes, bool, type(None))  # of an enum's members
-LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
+LIBRARY = Path(enum.__file__).resolve().parent  # where the standard library lies
 INSTALLED = ("site-packages", "dist-packages")
 SETTABLE = (types.MemberDescriptorType, functools.cached_property)  # what a class may have under the name of an attribute
 

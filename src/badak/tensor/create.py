@@ -7,15 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    DTypeError,
-    NotSupportedError,
-    ShapeError,
-    tr,
-    warn_once,
-)
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.kernels.memory_format import channels_innermost, copied, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
