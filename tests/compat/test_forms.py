@@ -14,6 +14,7 @@ ROWS = [row for row in rows() if forms.form_of(row.op, name_of(row.op))]
 
 
 @pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")  # F.kl_div, as in PyTorch
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")  # the spread of one number, likewise
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row))
 def test_the_graph_of_an_operation_gives_its_bits(row):
 

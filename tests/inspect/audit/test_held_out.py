@@ -319,6 +319,7 @@ def test_nothing_is_found_in_a_sound_model(name):
     assert found == [], text
 
 
+@pytest.mark.filterwarnings("ignore:.*are not registered")  # layers in a list: what the audit says of them is asked here
 @pytest.mark.thin(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [*MISSED_ONCE, *few([each for each in EVERY if each not in MISSED_ONCE], 16)], ids=str)

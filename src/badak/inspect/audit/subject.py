@@ -395,7 +395,10 @@ class Subject:
         if not names:
             return 0
         again = lambda text: tried(lambda: self.forward({names[0]: text}))
-        return batch_axis(self.batch, names[0], self.reference, [*labels_in(self.reference), *labels], pad_ids(self.model), again)
+        axis = batch_axis(self.batch, names[0], self.reference, [*labels_in(self.reference), *labels], pad_ids(self.model), again)
+        shapes = [x.shape[:2] for x in (self.batch.leaves[name].array for name in names) if min(x.shape[:2]) > 1]
+        unlike = [len({shape[i] for shape in shapes}) > 1 for i in (0, 1)]  # as many rows in each text, whatever layers believe
+        return 1 - axis if unlike[axis] and not unlike[1 - axis] else axis
 
     def axis_of_rows(self, x: np.ndarray) -> int:
         """Along which axis rows of numbers stand: that of the text, or of the series, where there are as many."""

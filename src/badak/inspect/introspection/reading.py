@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.autograd import Function
 from badak.core.public_api import home
 from badak.inspect.introspection.source import function_of, inside, node_of
 from badak.kernels import reference
@@ -66,7 +67,9 @@ class Reading:
                 if callable(part) or isinstance(part, list | tuple):
                     self.note(part, depth + 1)
         elif callable(value):
-            function = function_of(value)
+            own: Any = getattr(value, "__self__", None)
+            applied = isinstance(own, type) and issubclass(own, Function) and value.__name__ == "apply"
+            function = function_of(own.forward if applied else value)
             if function is not None and inside(function.__code__.co_filename):
                 kernel = _plain_name(function)
                 _add(self.kernels, kernel) if kernel else _add(self.functions, function)

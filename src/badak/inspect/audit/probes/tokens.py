@@ -45,7 +45,7 @@ def unmoved(subject: Subject) -> list[Finding]:
             x, y = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
             same.append({i for i in {*range(subject.rows)} - {row, turned} if np.array_equal(x[i], y[i], equal_nan=True)})
     stuck = set.intersection(*same) if same else set()
-    if not stuck or 4 * len(stuck) < subject.rows - 1 or len(stuck) < subject.rows - 2 and in_steps(subject):
+    if not stuck or 8 * len(stuck) < subject.rows - 1 or len(stuck) < subject.rows - 2 and in_steps(subject):
         return []
     cause = tr("with all inputs replaced, {} of {} other rows give the same output as before", len(stuck), subject.rows - 1)
     numbers = {"rows that did not change": len(stuck), "rows": subject.rows - 1}
