@@ -288,6 +288,7 @@ def test_dlpack_says_what_cannot_be_shared():
         lambda: badak.from_dlpack(torch.ones(2).bfloat16()),
         lambda: np.from_dlpack(badak.ones(2).bfloat16()),
         lambda: np.from_dlpack(badak.ones(2, requires_grad=True)),
+        lambda: badak.from_dlpack(badak.ones(2, dtype=badak.bfloat16, requires_grad=True)),
     ):
         with pytest.raises(errors.ExportError) as caught:
             call()
@@ -295,6 +296,9 @@ def test_dlpack_says_what_cannot_be_shared():
     for call in (lambda: badak.from_dlpack(np.ones(2), device="cuda"), lambda: badak.ones(2).__dlpack__(dl_device=(2, 0))):
         with pytest.raises(errors.DeviceError):
             call()
+    for pair in ({"dl_device": 3}, {"max_version": "x"}):
+        with pytest.raises(errors.ArgumentTypeError, match="a tuple of two integers"):
+            badak.ones(2).__dlpack__(**pair)
     with pytest.raises(errors.ArgumentTypeError, match="copy"):
         badak.from_dlpack(np.ones(2), copy="x")
 

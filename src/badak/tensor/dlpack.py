@@ -59,6 +59,7 @@ def from_dlpack(ext_tensor, *, device=None, copy: bool | None = None) -> Tensor:
     check_device(device)
     expect_kind(copy, (bool, type(None)), "from_dlpack: copy must be True, False or None; got {}", "copy=True")
     if isinstance(ext_tensor, Tensor) and ext_tensor._array.dtype.kind == "V":  # what NumPy does not know, badak does
+        ext_tensor._expect_exportable()
         return ext_tensor.detach().clone() if copy else ext_tensor.detach()
     capsule = type(ext_tensor).__name__ == "PyCapsule"
     if not capsule and not hasattr(ext_tensor, "__dlpack__"):

@@ -64,14 +64,22 @@ class Values(History):
             raise ArgumentTypeError("stream must be ``int`` or ``none``", "stream=None")
         if stream not in (None, -1):
             raise ArgumentError("stream should be None on cpu.", "stream=None")
+        for name, pair in (("max_version", max_version), ("dl_device", dl_device)):
+            if pair is not None and not (isinstance(pair, tuple) and len(pair) == 2):
+                raise ArgumentTypeError(
+                    tr("DLPack: {} must be None or a tuple of two integers; got {!r}", name, pair), f"{name}=None"
+                )
         if dl_device is not None and dl_device[0] != 1:
             raise DeviceError(tr("DLPack: tensors are exported on the CPU; got dl_device={}", dl_device), "dl_device=None")
-        if self.requires_grad and modes.grad:
-            raise ExportError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
-        self._read("DLPack")
+        self._expect_exportable()
         if self._array.dtype.kind == "V":
             raise ExportError(tr("DLPack: NumPy has no {} to export", self.dtype), "tensor.float()")
         return self._array.__dlpack__(max_version=max_version, copy=copy)
+
+    def _expect_exportable(self) -> None:
+        if self.requires_grad and modes.grad:
+            raise ExportError("Can't export tensors that require gradient, use tensor.detach()", "tensor.detach()")
+        self._read("DLPack")
 
     def __dlpack_device__(self):
         return self._array.__dlpack_device__()
