@@ -69,17 +69,25 @@ def mpirun(n: int, *command, cwd=None, **more: str) -> Done:
     return _run([str(starter), "-n", str(n), sys.executable, *map(str, command)], cwd, **more)
 
 
-FORKS = """
+# PyTorch 2.13 can hang where a DDP ends: the end of its group holds Python's lock and waits for a thread that wants it.
+DDP_STAYS = """
+from torch.nn.parallel import DistributedDataParallel
+begin, held = DistributedDataParallel.__init__, []
+DistributedDataParallel.__init__ = lambda self, *args, **options: (begin(self, *args, **options), held.append(self))[0]
+"""
+
+FORKS = f"""
 import os, runpy, sys
 import torch._dynamo, torch.distributed
-
+{DDP_STAYS}
 count, sys.argv[:] = int(sys.argv[1]), sys.argv[2:]
 started = []
 for rank in range(count):
     if not (child := os.fork()):
         os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
         runpy.run_path(sys.argv[0], run_name="__main__")
-        sys.exit()
+        sys.stdout.flush()
+        os._exit(0)
     started.append(child)
 sys.exit(any([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in started]))
 """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.distributed.ranks import LIMIT, PROGRAMS, _run, environment, launch
+from tests.distributed.ranks import DDP_STAYS, LIMIT, PROGRAMS, _run, environment, launch
 from tests.inspect.audit.clients import MIRROR, why_absent
 
 pytestmark = pytest.mark.slow
@@ -22,10 +22,10 @@ TINY = (
 ).split()
 
 # The program under PyTorch, whose processes are forked: three would import it for some seconds each.
-FORKED = """
+FORKED = f"""
 import functools, runpy, sys
 import torch._dynamo, torch.multiprocessing as mp
-mp.spawn = functools.partial(mp.start_processes, start_method="fork")
+{DDP_STAYS}mp.spawn = functools.partial(mp.start_processes, start_method="fork")
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
