@@ -55,9 +55,11 @@ class Arguments:
             self.tensors.append(value)
             array = value._array
             flags = array.flags
-            return array.shape, array.dtype, None if flags.c_contiguous else array.strides, flags.writeable
+            return array.shape, array.dtype, None if flags.c_contiguous else array.strides, flags.writeable, value._inference
         parts = _parts(value)
         if parts is not None:
+            if isinstance(value, dict) and any(_holds_tensors(name) for name in value):
+                self.trouble = self.trouble or tr("an argument is a dict with tensors as keys")
             found = tuple([(self._key(name), self._key(part)) for name, part in parts])
             return (kind, found, self._key_of_attributes(value)) if kind not in _BARE else (kind, found)
         if isinstance(value, np.ndarray):
@@ -163,6 +165,10 @@ def _parts(value):
     return None
 
 
+def _holds_tensors(value) -> bool:
+    return isinstance(value, Tensor) or any(_holds_tensors(part) for _, part in _parts(value) or ())
+
+
 _BARE = frozenset({tuple, list, dict})
 
 
@@ -246,12 +252,14 @@ def room_for(array):
     return np.ndarray(array.shape, array.dtype, np.empty(reach, np.uint8), 0, array.strides)
 
 
-def shown(memory, array) -> Tensor:
-    """A tensor of this memory that may be written to where `array` may."""
-    if not array.flags.writeable:
+def shown(memory, x: Tensor) -> Tensor:
+    """A tensor of this memory that may be written to where x may, and is an inference tensor where x is one."""
+    if not x._array.flags.writeable:
         memory = memory.view()
         memory.flags.writeable = False
-    return Tensor._of(memory)
+    made = Tensor._of(memory)
+    made._inference = x._inference
+    return made
 
 
 def is_plain(x: Tensor) -> bool:

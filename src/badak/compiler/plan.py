@@ -96,8 +96,10 @@ class Plan:
         """Whether these are tensors as it was recorded for, in the same modes."""
         if len(args) != len(self.arrays) or self.modes != (modes.grad, modes.inference) or len({*map(id, args)}) < len(args):
             return False
-        for x, mine in zip(args, self.arrays):
+        for x, mine, of_inference in zip(args, self.arrays, self.inference):
             if type(x) is not Tensor or (x._requires_grad if x._whole is None else x.requires_grad) or not is_plain(x):
+                return False
+            if x._inference is not of_inference:
                 return False
             array = x._array
             if array.shape != mine.shape or array.dtype is not mine.dtype or array.strides != mine.strides:
@@ -166,7 +168,7 @@ class Plan:
         for memory, x in zip(self._memory, found.tensors):
             memory[...] = x._array
         recorder = Recorder(self._memory, surroundings, *(() if self._first is None else (self._first[3], self._first[0])))
-        inputs = [shown(memory, x._array) for memory, x in zip(self._memory, found.tensors)]
+        inputs = [shown(memory, x) for memory, x in zip(self._memory, found.tensors)]
         args, kwargs = found.on(inputs)
         try:
             with recorder:
@@ -254,10 +256,10 @@ class Plan:
         else:
             self._first = self._read = None
             self.guards = Guards(held)
-            self._build(recorder, results)
+            self._build(found, recorder, results)
         return results.hand_out(found.tensors)
 
-    def _build(self, recorder: Recorder, results: Results) -> None:
+    def _build(self, found: Arguments, recorder: Recorder, results: Results) -> None:
         self._scouted, self._modules = None, []
         anew = {key for key, (_, _, read) in recorder.leaves.items() if not read}
         held = settle(recorder.entries, results.arrays(), recorder.origins, anew, recorder.gradients)
@@ -268,6 +270,7 @@ class Plan:
         self.met = list(recorder.tensors.values()), list(recorder.stateful.values())
         self.machine, self.modes = machine(), (modes.grad, modes.inference)
         self.results, self.arrays = results, self._memory
+        self.inference = [x._inference for x in found.tensors]
         self.written, self.changes = recorder.written, recorder.changed_arguments
         self.entries = recorder.entries  # whose arrays must live
         self.steps = _steps(self.entries)
