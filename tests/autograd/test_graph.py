@@ -448,6 +448,66 @@ def test_hooks_after_accumulation_see_the_leaf(lib):
     assert seen == [3.0]
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("outer", [False, True], ids=["under no_grad", "with gradients"])
+@both
+def test_hooks_run_in_the_mode_of_the_backward(lib, outer, create_graph):
+    modes = {}
+
+    def told(name):
+        return lambda *seen: modes.update({name: lib.is_grad_enabled()})
+
+    x = leaf(lib, [1.0, 2.0])
+    layer = lib.nn.Linear(2, 1).double()
+    layer.register_full_backward_pre_hook(told("module before"))
+    layer.register_full_backward_hook(told("module"))
+    y = x * 2
+    x.register_hook(told("leaf"))
+    y.register_hook(told("tensor"))
+    x.register_post_accumulate_grad_hook(told("accumulated"))
+    z = (layer(y) + (y * y).sum()).sum()
+    z.grad_fn.register_prehook(told("node before"))
+    z.grad_fn.register_hook(told("node"))
+    with lib.set_grad_enabled(outer), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a gradient with a history refers to its tensor
+        z.backward(create_graph=create_graph, inputs=[x] if outer and not create_graph else None)
+        assert lib.is_grad_enabled() is outer
+    assert len(modes) == 7 and set(modes.values()) == {create_graph}
+
+
+@both
+def test_a_leaf_may_be_changed_in_a_hook_after_accumulation(lib):
+    x = leaf(lib, [1.0, 2.0])
+    x.register_post_accumulate_grad_hook(lambda p: (p.sub_(p.grad), None)[1])
+    (x * x).sum().backward()
+    assert x.tolist() == [-1.0, -2.0] and x.is_leaf
+
+
+@both
+def test_a_hook_of_a_grad_fn_takes_part_in_the_second_derivative(lib):
+    x = leaf(lib, [1.0, 2.0])
+    y = x * x * x
+    y.grad_fn.register_prehook(lambda dys: (dys[0] * x,))
+    y.grad_fn.register_hook(lambda dxs, dys: tuple(None if dx is None else dx * 2 for dx in dxs))
+    (first,) = lib.autograd.grad(y.sum(), x, create_graph=True)  # 2 x 3 x^2
+    (second,) = lib.autograd.grad(first.sum(), x)
+    assert first.tolist() == [6.0, 48.0] and second.tolist() == [18.0, 72.0]
+
+
+@pytest.mark.parametrize("answer, words", [
+    (lambda dys: dys[0], "expected tuple, but hook returned 'Tensor'"),
+    (lambda dys: [*dys], "expected tuple, but hook returned 'list'"),
+    (lambda dys: False, "expected tuple, but hook returned 'bool'"),
+    (lambda dys: (1.0,), "expected Variable, but hook returned 'float'"),
+])  # fmt: skip
+@both
+def test_a_hook_of_a_grad_fn_returns_a_tuple_of_tensors(lib, answer, words):
+    y = leaf(lib, [1.0]).exp()
+    y.grad_fn.register_prehook(answer)
+    with pytest.raises(TypeError, match=words):
+        y.backward()
+
+
 # ------------------------------------------------------------------ in-place changes
 
 

@@ -46,13 +46,32 @@ def _backward(outputs, gradients, retain_graph, create_graph: bool, inputs) -> N
     if not inputs:
         raise ArgumentError("'inputs' argument to backward() cannot be empty.", "leave inputs out to reach every leaf")
     found = walk_back(outputs, gradients, retain_graph, create_graph, [x._edge() for x in inputs])
-    for x, dx in zip(inputs, found, strict=True):
-        if dx is not None:
-            x._accumulate(dx, False)
+    with _Recording(create_graph):
+        for x, dx in zip(inputs, found, strict=True):
+            if dx is not None:
+                x._accumulate(dx, False)
+
+
+class _Recording:
+    """The grad mode in which a backward and its hooks run: create_graph, whatever the caller's is."""
+
+    def __init__(self, create_graph: bool) -> None:
+        self.grad = bool(create_graph)
+
+    def __enter__(self) -> None:
+        self.grad, modes.grad = modes.grad, self.grad
+
+    def __exit__(self, *error: object) -> None:
+        modes.grad = self.grad
 
 
 def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None):
     """graph.backpropagate from these tensors on; with create_graph over tensors, so that the gradients have a history."""
+    with _Recording(create_graph):
+        return _walk_back(outputs, gradients, retain_graph, create_graph, targets)
+
+
+def _walk_back(outputs, gradients, retain_graph, create_graph: bool, targets):
     if walks_of_wrappers and walks_of_wrappers[0](outputs, gradients):
         return walks_of_wrappers[1](outputs, gradients, retain_graph, create_graph, targets)
     roots = [root(y, dy) for y, dy in zip(outputs, gradients, strict=True)]

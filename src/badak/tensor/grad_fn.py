@@ -191,28 +191,32 @@ class GradFn:
 class _HookedOp:
     """An operation whose way back somebody looks at, or changes."""
 
-    owns_grads = False
+    owns_grads, overwrites, again = False, "", ()
 
     def __init__(self, op: Any, tensor_of: Callable):
-        self.inner, self.tensor_of = op, tensor_of
-        self.name, self.__name__, self.saves_no_tensors, self.view = op.name, op.__name__, op.saves_no_tensors, op.view
-        self.overwrites, self.again = "", ()
-        self.light_for = op.light_for
+        self.inner, self.tensor_of, self.__name__ = op, tensor_of, op.__name__
         self.before: dict[int, Callable] = {}
         self.after: dict[int, Callable] = {}
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
     def backward(self, saved, *dys):
-        if any(dy is not None and type(dy) is not np.ndarray for dy in dys):
-            raise GraphError("create_graph=True does not run the hooks of a grad_fn", "x.register_hook(fn) on the tensor")
+        def back_of(given):
+            made = self.inner.backward(saved, *(None if dy is None else dy._array for dy in given))
+            return self._tensors(made if isinstance(made, tuple) else (made,))
+
+        return tuple(None if dx is None else dx._array for dx in self.around(back_of, self._tensors(dys)))
+
+    def around(self, back_of: Callable, given: tuple) -> tuple:
+        """What `back_of` makes of the gradients that are given, each as the hooks leave it."""
         events.user_code(tr("a grad_fn has a hook"))
-        given = self._tensors(dys)
         for hook in list(self.before.values()):
             given = _replaced(hook(given), given)
-        made = self.inner.backward(saved, *(None if dy is None else dy._array for dy in given))
-        back = self._tensors(made if isinstance(made, tuple) else (made,))
+        back = back_of(given)
         for hook in list(self.after.values()):
             back = _replaced(hook(back, given), back)
-        return tuple(None if dx is None else dx._array for dx in back)
+        return back
 
     def _tensors(self, arrays: tuple) -> tuple:
         return tuple(None if each is None else self.tensor_of(np.asarray(each)) for each in arrays)
@@ -221,7 +225,12 @@ class _HookedOp:
 def _replaced(answer: Any, before: tuple) -> tuple:
     if answer is None:
         return before
-    answer = answer if isinstance(answer, tuple) else (answer,)
+    if not isinstance(answer, tuple):
+        cause = tr("expected tuple, but hook returned '{}'", type(answer).__name__)
+        raise ArgumentTypeError(cause, "return None, or a tuple of as many gradients")
+    if wrong := [each for each in answer if each is not None and not hasattr(each, "_edge")]:
+        cause = tr("expected Variable, but hook returned '{}'", type(wrong[0]).__name__)
+        raise ArgumentTypeError(cause, "return tensors, or None for no gradient")
     if len(answer) != len(before):
         raise GraphError(tr("a hook of a grad_fn gave {} gradients in the place of {}", len(answer), len(before)), "return as many")
     return answer

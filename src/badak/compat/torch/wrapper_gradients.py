@@ -6,6 +6,7 @@ import importlib
 import weakref
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -239,24 +240,25 @@ def walk_back(outputs: Any, gradients: Any, retain_graph: Any, create_graph: boo
         roots.append((edge, dy))
     if create_graph:
         return backpropagate(roots, retain_graph is None or bool(retain_graph), targets)
-    before, modes.grad = modes.grad, False
-    try:
-        return walk(roots, bool(retain_graph), targets, _gradients)
-    finally:
-        modes.grad = before
+    return walk(roots, bool(retain_graph), targets, _gradients)
 
 
 def _gradients(node: Any, dys: list) -> tuple:
     """The gradients of a node's inputs, as tensors."""
-    if hasattr(node.op, "of_tensors"):
-        node.check()
-        return node.op.of_tensors(node.saved, *dys)
     node.check()
+    if hasattr(node.op, "around"):  # hooks of its grad_fn
+        return node.op.around(partial(_gradients_of, node, node.op.inner), tuple(dys))
+    return _gradients_of(node, node.op, dys)
+
+
+def _gradients_of(node: Any, op: Any, dys: Any) -> tuple:
+    if hasattr(op, "of_tensors"):
+        return op.of_tensors(node.saved, *dys)
 
     def backward(*dys: Any) -> Any:
-        made = node.op.backward(node.saved, *[None if dy is None else dy._array for dy in dys])
+        made = op.backward(node.saved, *[None if dy is None else dy._array for dy in dys])
         return [None if dx is None else Tensor._of(np.asarray(dx)) for dx in (made if type(made) is tuple else (made,))]
 
     if any(dy is not None and is_wrapper(dy) for dy in dys):
-        return tuple(asking[0](f"{node.op.name}_backward", backward)(*dys))
+        return tuple(asking[0](f"{op.name}_backward", backward)(*dys))
     return tuple(backward(*dys))

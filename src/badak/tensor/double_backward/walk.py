@@ -1,13 +1,13 @@
 """The walk of `autograd/engine.py` over tensors: same order, same sums, and everything on the way is recorded."""
 
 from contextlib import nullcontext
+from functools import partial
 from heapq import heappop, heappush
 
 from badak.autograd.engine import asked_for, frontier, under_way
 from badak.autograd.node import Leaf, Node
 from badak.core import events
 from badak.core.errors import GraphError, tr
-from badak.core.modes import modes
 from badak.ops.cast import Clone
 from badak.ops.op import NotRecordable
 from badak.tensor.double_backward.array import Recorded, run, tensor_of
@@ -18,11 +18,7 @@ from badak.tensor.tensor import Tensor
 def backpropagate(roots, retain_graph: bool, targets=None):
     """As graph.backpropagate, for gradients that are tensors: [((node, output number), tensor)], and targets likewise."""
     events.user_code(tr("create_graph=True was asked for"))
-    before, modes.grad = modes.grad, True
-    try:
-        return walk(roots, retain_graph, targets, _gradients)
-    finally:
-        modes.grad = before
+    return walk(roots, retain_graph, targets, _gradients)
 
 
 def through(function, inputs, needs, dys) -> tuple:
@@ -90,6 +86,12 @@ def _gradients(node: Node, gradients) -> tuple:
     """The gradients of the inputs, tensors with a history."""
     node.check()
     op = node.op
+    if hasattr(op, "around"):  # hooks of its grad_fn
+        return op.around(partial(_gradients_of, node, op.inner), tuple(gradients))
+    return _gradients_of(node, op, gradients)
+
+
+def _gradients_of(node: Node, op, gradients) -> tuple:
     if hasattr(op, "of_tensors"):  # a Function: the user's backward works on tensors anyway
         return op.of_tensors(node.saved, *gradients)
     dys = [None if dy is None else Recorded(dy) for dy in gradients]
