@@ -24,6 +24,18 @@ PAIRS = [
     lambda lib: ((1, 2), (1, 2, 3)),
     lambda lib: ("a", "b"),
     lambda lib: (1.0, 1.0 + 1e-9),
+    lambda lib: (1.0, 1.0 + 1e-6),
+    lambda lib: (1.0, 1.0 + 1e-4),
+    lambda lib: (1, 1.0),
+    lambda lib: (True, 1),
+    lambda lib: (lib.tensor(100.0), 100),
+    lambda lib: (101, lib.tensor([101.0])),
+    lambda lib: (lib.tensor(101.0), 100),
+    lambda lib: (lib.tensor([True]), 1),
+    lambda lib: (lib.tensor(2), 2.000001),
+    lambda lib: ([lib.tensor(1.0), 2], [1, lib.tensor(2)]),
+    lambda lib: (np.array([3]), 3),
+    lambda lib: (lib.tensor(1 + 2j), 1 + 2j),
     lambda lib: (None, None),
     lambda lib: ({1, 2}, {1, 2}),
 ]
@@ -39,6 +51,12 @@ def test_what_is_equal(pair):
         except AssertionError:
             told.append(False)
     assert told[0] == told[1]
+
+
+def test_a_number_is_no_tensor_of_several():
+    for library, kind in ((badak, Ours), (torch, Theirs)):
+        with pytest.raises(ValueError, match="Only single element tensor-likes can be compared against a number"):
+            kind().assertEqual(library.ones(2), 1)
 
 
 def test_it_is_a_test_case():

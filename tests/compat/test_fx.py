@@ -201,3 +201,12 @@ def test_new_nodes_go_where_pytorch_puts_them(story):
         return [[node.name for node in graph.nodes], [node.name for node in reversed(graph.nodes)], len(graph.nodes)]
 
     assert order(badak) == order(torch)
+
+
+def test_a_program_may_ask_whether_it_is_traced():
+    asked = fx._symbolic_trace.is_fx_tracing
+
+    def function(x):
+        return x + 1 if asked() else x - 1
+
+    assert fx.symbolic_trace(function)(badak.zeros(1)).item() == 1 and not asked()

@@ -91,3 +91,21 @@ def test_what_pytorch_takes_by_name_is_taken_by_name(name, op):
     with warnings.catch_warnings(), badak.kernels.use("reference"):
         warnings.simplefilter("ignore")
         assert not [said for method in ("f", "", "_") for said in named(name, op, method)]
+
+
+def taken(lib, name, **kwargs) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            getattr(lib, name)(**kwargs)
+    except Exception:
+        return False
+    return True
+
+
+def test_the_first_argument_is_taken_by_name_too():
+    names = [name for name in dir(badak.Tensor) if name[0] != "_" and name[-1] != "_" and callable(getattr(badak, name, None))]
+    mine, theirs = badak.eye(3) + 1, torch.eye(3) + 1
+    asked = [name for name in names if taken(torch, name, input=theirs)]
+    assert len(asked) > 100
+    assert [name for name in asked if not taken(badak, name, input=mine)] == []

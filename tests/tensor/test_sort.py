@@ -1,5 +1,8 @@
 """Order, positions, distinct values and counts against PyTorch."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -172,3 +175,14 @@ def test_a_median_goes_into_out(name):
     assert getattr(bk, name)(x, out=place) is place and place.item() == getattr(x, name)().item()
     found = getattr(bk, name)(x, 1, out=(values, indices))
     assert found.values is values and found.indices is indices and bk.equal(values, getattr(x, name)(1).values)
+
+
+@pytest.mark.parametrize("lib", [torch, bk], ids=["pytorch", "badak"])
+def test_results_with_names_are_made_of_a_sequence_and_kept_by_pickle(lib):
+    kind, x = lib.return_types.max, lib.tensor([[1.0, 3.0], [2.0, 0.0]])
+    pair = kind((1, 2))
+    assert (pair.values, pair.indices) == (1, 2) and kind([1, 2]) == pair
+    with pytest.raises(TypeError, match=r"return_types.max\(\) takes a 2-sequence \(3-sequence given\)"):
+        kind((1, 2, 3))
+    for again in (pickle.loads(pickle.dumps(x.max(1))), copy.deepcopy(x.max(1)), copy.copy(x.max(1))):
+        assert type(again) is kind and again.values.tolist() == [3.0, 2.0] and again.indices.tolist() == [1, 0]

@@ -1,9 +1,10 @@
 """Results with names: x.max(dim) gives a pair (values, indices) whose parts can be asked for by name."""
 
 from collections import namedtuple
+from collections.abc import Iterable
 from typing import Any
 
-from badak.core.errors import package
+from badak.core.errors import ArgumentTypeError, package, tr
 
 
 def _shown(self) -> str:
@@ -11,9 +12,27 @@ def _shown(self) -> str:
     return f"{package()}.return_types.{type(self).__name__}(\n{parts})"
 
 
+def _made(cls, *values):
+    """From one sequence, as in PyTorch, or from its values."""
+    parts = tuple(values[0]) if len(values) == 1 and isinstance(values[0], Iterable) else values
+    if len(parts) != len(cls._fields):
+        cause = tr("return_types.{}() takes a {}-sequence ({}-sequence given)", cls.__name__, len(cls._fields), len(parts))
+        raise ArgumentTypeError(cause, f"{cls.__name__}(({', '.join(cls._fields)}))")
+    return tuple.__new__(cls, parts)
+
+
+def _again(name: str, values: tuple) -> Any:
+    return globals()[name](values)
+
+
+def _reduced(self) -> tuple:
+    return _again, (type(self).__name__, tuple(self))
+
+
 def _result(name: str, fields: str) -> Any:
     pair = namedtuple(name, fields)  # type: ignore[misc]
-    return type(name, (pair,), {"__slots__": (), "__repr__": _shown, "__module__": "badak.return_types"})
+    own = {"__new__": _made, "__repr__": _shown, "__reduce__": _reduced}
+    return type(name, (pair,), own | {"__slots__": (), "__module__": "badak.return_types"})
 
 
 max = _result("max", "values indices")

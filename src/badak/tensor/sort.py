@@ -362,7 +362,7 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     return Tensor._of(np.histogram(wide, int(bins), (min, max))[0].astype(array.dtype))  # 16 bits cannot say in which range
 
 
-def histogram(input, bins, *, range=None, weight=None, density: bool = False, out=None):  # noqa: A002
+def histogram(input, bins=100, *, range=None, weight=None, density: bool = False, out=None):  # noqa: A002
     """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone.
 
     bins: how many equal ranges, from range[0] to range[1] or those of the data; or their edges, in order.

@@ -14,6 +14,7 @@ _OTHER_WORDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), ("indices_or_sections",)),
     "values": ("other",), "other": ("tensor", "src", "B"), "b": ("B",), "input2": ("L", "tau"), "input3": ("other",),
     "element": ("elements",), "test_element": ("test_elements",), "from": ("from_",),
+    "input": ("self", "A", "L"),
 }  # fmt: skip
 
 

@@ -297,6 +297,14 @@ def wrap(fn_or_name: str | Callable) -> Any:
     return fn_or_name
 
 
+def is_fx_tracing() -> bool:
+    """Whether a Tracer is at work."""
+    return Proxy in overriding.active
+
+
+is_fx_symbolic_tracing = is_fx_tracing
+
+
 def symbolic_trace(root: Module | Callable, concrete_args: dict[str, Any] | None = None) -> GraphModule:
     """Trace a module or function into a GraphModule.
 
