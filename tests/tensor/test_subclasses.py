@@ -132,3 +132,67 @@ def test_a_derived_class_makes_its_own_pickle_of_a_tensors(lib):
     one.mark = "mine"
     again = copy.copy(one)
     assert type(again) is Kept and (again.mark, again.word) == ("mine", "again") and again.tolist() == [1.0, 1.0]
+
+
+def asking(lib, calls):
+    class Asked(lib.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            calls.append(func)
+            if func == lib.Tensor.ndim.__get__:
+                return 10
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    return Asked
+
+
+READ = """shape dtype device ndim grad data requires_grad is_leaf T mT H mH real itemsize nbytes output_nr grad_fn _version _base
+is_meta retains_grad is_cpu""".split()
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_class_that_answers_is_asked_for_attributes(lib, name):
+    calls: list = []
+    kind = asking(lib, calls)
+    x = lib.ones(2, 2).as_subclass(kind)
+    calls.clear()
+    found = getattr(x, name)
+    assert calls[:1] == [getattr(lib.Tensor, name).__get__] and (name != "ndim" or found == 10)
+    assert (type(found) is kind) is (name in ("data", "T", "mT", "H", "mH", "real"))
+    assert getattr(kind, name) == getattr(lib.Tensor, name)
+
+
+PYTHON = {
+    "__len__": len, "__bool__": lambda x: bool(x[0, 0]), "__float__": lambda x: float(x[0, 0]), "__contains__": lambda x: 1 in x,
+    "__repr__": repr, "__format__": lambda x: format(x[0, 0]), "__reduce_ex__": lambda x: x.__reduce_ex__(2),
+    "__set__": lambda x: setattr(x, "requires_grad", False), "__delete__": lambda x: delattr(x, "grad"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PYTHON)
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_class_that_answers_is_asked_by_functions_of_python(lib, name):
+    calls: list = []
+    x = lib.ones(2, 2).as_subclass(asking(lib, calls))
+    calls.clear()
+    PYTHON[name](x)
+    assert name in [call.__name__ for call in calls]
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_class_that_answers_may_have_attributes_of_its_own_and_none_are_asked_inside(lib):
+    calls: list = []
+
+    class Own(asking(lib, calls)):
+        shape = "mine"
+
+    x, y = lib.ones(2, 2).as_subclass(Own), lib.ones(2, 2)
+    calls.clear()
+    assert x.shape == "mine" and not calls
+    made = lib.nn.functional.linear(x, y) + x.sum()
+    assert type(made) is Own and lib.Tensor.shape.__get__ not in calls
+    with lib._C.DisableTorchFunctionSubclass():
+        assert x.ndim == 2
+    calls.clear()
+    assert y.ndim == 2 and not calls

@@ -106,6 +106,7 @@ class Tensor(Values):
             cls._is_badaks = True
         else:
             overriding.add(cls)
+            overriding.ask_for_attributes(cls, Tensor)
         show_own_dict(cls, Tensor)
 
     _is_badaks: ClassVar[bool]  # whether the class is Tensor or Parameter, and none that a program derives
@@ -124,7 +125,7 @@ class Tensor(Values):
             made = func(*args, **(kwargs or {}))
         finally:
             overriding.state.without_classes = before
-        return _as_kind(made, cls)
+        return made if func in (Tensor.grad.__get__, Tensor._base.__get__) else _as_kind(made, cls)
 
     def as_subclass(self, cls: type) -> "Tensor":
         """This tensor as one of a derived class: the same memory and history."""

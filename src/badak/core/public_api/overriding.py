@@ -4,8 +4,10 @@ A derived class of Tensor is known from its definition on, a mode while it is en
 from the first call on that failed for it. While there is none of them, a call costs one test of a list.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 from badak.core.errors import ArgumentTypeError, tr
@@ -25,6 +27,7 @@ WHOLE = frozenset(
     """chunk clone copy_ detach empty_like full_like max min new_empty new_full new_ones new_zeros ones_like rand_like randint_like
     randn_like repeat split squeeze t unsqueeze zeros_like""".split()
 )  # what the class of a wrapper is asked for as it is called, although it needs no number
+_BY_PYTHON = "__len__ __bool__ __float__ __int__ __complex__ __index__ __contains__ __format__ __repr__ __reduce_ex__".split()
 wrappers: list[Callable] = []  # whether there is one among arguments; who answers: `compat/torch/wrapper.py` puts them here
 
 
@@ -157,6 +160,59 @@ def asked_as(name: str, function: Callable, *args: Any) -> Any:
 
     public.__name__ = name
     return dispatch(public, args, {})
+
+
+class _Asked(property):
+    """A property of Tensor on a class that answers: the class is asked where a program reads or sets it, as in PyTorch."""
+
+    def __init__(self, of: property):
+        super().__init__(of.fget, of.fset, of.fdel, of.__doc__)
+        self.of = of
+
+    def __get__(self, x: Any, kind: type | None = None) -> Any:
+        if x is None:
+            return self.of
+        return self.of.__get__(x, kind) if _badak_asks() else dispatch(self.of.__get__, (x,), {})
+
+    def __set__(self, x: Any, value: Any) -> None:
+        if _badak_asks():
+            self.of.__set__(x, value)
+        else:
+            dispatch(self.of.__set__, (x, value), {})
+
+    def __delete__(self, x: Any) -> None:
+        if _badak_asks():
+            self.of.__delete__(x)
+        else:
+            dispatch(self.of.__delete__, (x,), {})
+
+
+def _asked_method(method: Callable) -> Callable:
+    @wraps(method)
+    def public(*args: Any) -> Any:
+        return method(*args) if _badak_asks() else dispatch(method, args, {})
+
+    return public
+
+
+def _badak_asks() -> bool:
+    """Whether badak's own code reads the attribute: PyTorch's reads it in C++, which asks no class."""
+    return state.without_classes or sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "badak"
+
+
+def ask_for_attributes(cls: Any, base: Any) -> None:
+    """Let a class that answers answer for the properties of its base, and for what Python's own functions call, too."""
+    answers = cls.__torch_function__
+    if getattr(answers, "__func__", answers) in (base.__torch_function__.__func__, disabled):
+        return
+    for name in dir(base):
+        kept = getattr(base, name)
+        if getattr(cls, name, None) is not kept:
+            continue  # the class has its own
+        if isinstance(kept, property) and (name[0] != "_" or name in ("_base", "_version")):
+            setattr(cls, name, _Asked(kept))
+        elif name in _BY_PYTHON:
+            setattr(cls, name, _asked_method(getattr(base, name)))
 
 
 def answers_foreign(args: tuple, kwargs: dict) -> bool:
