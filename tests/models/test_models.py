@@ -6,6 +6,7 @@ import pytest
 import badak
 from badak import kernels, nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError
+from badak.generation import GenerationConfig, generate
 from badak.models import BERT, GPT, BERTConfig, ClassifierConfig, ClsClassifier, GPTConfig, Llama, LlamaConfig, build_classifier
 from tests.tiers import looped
 
@@ -237,5 +238,5 @@ def test_a_prompt_is_read_without_the_logits_that_nobody_asks_for():
     model = gpt()
     shapes = []
     model.register_forward_hook(lambda module, given, made: shapes.append(tuple(made.shape)))
-    badak.generation.generate(model, badak.randint(11, (2, 6)), badak.generation.GenerationConfig(max_new_tokens=3))
+    generate(model, badak.randint(11, (2, 6)), GenerationConfig(max_new_tokens=3))
     assert shapes == [(2, 1, 11)] * 3
