@@ -45,7 +45,7 @@ def test_what_is_likely_is_there():
 
 @pytest.mark.slow
 @needs_two_cores
-def test_what_helpers_compile_has_the_same_bits_and_is_not_compiled_again(tmp_path):
+def test_what_helpers_compile_has_the_same_bits_and_is_not_compiled_again(tmp_path, monkeypatch):
     alone, said_alone = run(USE, NUMBA_CACHE_DIR=str(tmp_path / "a"), BADAK_NUM_THREADS="1")
     helped, said = run(USE, NUMBA_CACHE_DIR=str(tmp_path / "b"), BADAK_NUM_THREADS="2")
     assert alone.split()[0] == "0" and "compiled 4 kernels" in said_alone
@@ -54,6 +54,8 @@ def test_what_helpers_compile_has_the_same_bits_and_is_not_compiled_again(tmp_pa
     loaded, nothing = run(USE, NUMBA_CACHE_DIR=str(tmp_path / "b"), BADAK_NUM_THREADS="2")
     assert loaded.split() == ["0", *alone.split()[1:]] and nothing == ""
     assert not list(tmp_path.rglob("*.partial"))
+    monkeypatch.setattr(module, "FOLDER", tmp_path / "b")
+    assert [module._on_disk(name) for name in ("silu_block", "silu", "gelu_block")] == [True, False, False]
 
 
 LEAVE = """
@@ -125,7 +127,7 @@ def test_nobody_helps_where_it_cannot_pay(helpers, monkeypatch, place, name, val
 
 def test_nobody_helps_where_the_likely_ones_are_on_disk_or_in_a_forked_child(helpers, tmp_path, monkeypatch):
     for name in module.LIKELY[2:]:
-        (tmp_path / f"{name}_driver-0.kernel").touch()
+        (tmp_path / f"{name}-0.kernel").touch()
     module._Ahead().start()
     child = module._Ahead()
     monkeypatch.setattr(module, "ahead", child)

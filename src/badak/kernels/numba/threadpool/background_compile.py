@@ -117,7 +117,7 @@ class _Ahead:
 
 
 def _on_disk(name):
-    return any(FOLDER.glob(f"{name}_driver-*.kernel"))
+    return any(FOLDER.glob(f"{name}-*.kernel"))
 
 
 def _cores():
