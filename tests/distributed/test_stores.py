@@ -211,7 +211,7 @@ def test_files_that_cannot_be_a_store_are_refused(tmp_path):
 
 HOLDER = """
 import sys, time
-from badak.io.lock import lock_now
+from badak.core.locking import lock_now
 file = open(sys.argv[1], "r+b")
 lock_now(file.fileno())
 print("held", flush=True)

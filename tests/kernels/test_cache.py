@@ -5,12 +5,14 @@ import os
 import pickle
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import util
 from pathlib import Path
 
 import pytest
 
 from tests.kernels.twin import fast_kernels
+from tests.waiting import HANGS
 
 fast = fast_kernels()
 
@@ -211,3 +213,37 @@ def test_threads_that_the_system_does_not_give_are_done_without(monkeypatch, cap
 def test_a_line_for_a_stream_that_is_gone_is_dropped(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     cache.to_stderr("nobody hears this")
+
+
+def test_what_another_process_makes_is_waited_for(tmp_path):
+    """Two shelves on one folder hold a lock against each other as two processes do."""
+    maker, others = Shelf(tmp_path), [Shelf(tmp_path) for _ in range(2)]
+    assert maker.get_or_make("a") is None and maker.get_or_make("a") is None
+    with ThreadPoolExecutor() as threads:
+        found = [threads.submit(other.get_or_make, "a") for other in others]
+        assert others[0].get_or_make("b") is None  # another one is not waited for
+        assert not any(each.done() for each in found)
+        maker.put("a", b"made")
+        assert [each.result(HANGS) for each in found] == [b"made"] * 2
+    maker.made("a")
+    others[0].made("b")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_who_could_not_make_it_or_is_gone_or_hangs_is_followed(tmp_path, monkeypatch):
+    maker, other, third = (Shelf(tmp_path) for _ in range(3))
+    assert maker.get_or_make("a") is None
+    maker.made("a")
+    assert other.get_or_make("a") is None
+    os.close(other._making.pop("a"))  # as the system does when its process is killed
+    assert third.get_or_make("a") is None and third._making
+    monkeypatch.setattr(cache, "_HANGS", 0)
+    assert maker.get_or_make("a") is None and not maker._making
+
+
+def test_without_locks_each_process_makes_its_own(tmp_path, monkeypatch):
+    def refuse(handle):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(cache, "lock_now", refuse)
+    assert Shelf(tmp_path).get_or_make("a") is None and Shelf(tmp_path).get_or_make("a") is None

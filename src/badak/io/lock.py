@@ -1,25 +1,17 @@
 """One writer in a folder: a lock that the operating system takes back when its process ends, however it ends."""
 
-import errno
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from badak.core.errors import StateError, tr, warn_once
+from badak.core.locking import HELD, lock_now
 from badak.io.atomic import NO_LINK, NO_WAIT, expect_own, unwritable
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-_BYTE = 1 << 30  # the byte that Windows locks: far behind the text, which others may read
 _DIGITS = 20  # the room of a number in the file: no truncating is needed for a shorter one
 _NUMBER = re.compile(rb"\d+ *\n")
-HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 
 
 @contextmanager
@@ -38,15 +30,6 @@ def locked(path: str | os.PathLike, where: str, fix: str) -> Iterator[bool]:
         yield _take(handle, path, where, fix)
     finally:
         os.close(handle)
-
-
-def lock_now(handle: int) -> None:
-    """Lock an open file until it is closed. Raises OSError, with a number of HELD where somebody else has the lock."""
-    if sys.platform == "win32":
-        os.lseek(handle, _BYTE, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    else:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _take(handle: int, path: str | os.PathLike, where: str, fix: str) -> bool:

@@ -14,11 +14,11 @@ from datetime import timedelta
 from typing import Any
 
 from badak.core.errors import tr
+from badak.core.locking import HELD, lock_now
 from badak.core.public_api import guard_types
 from badak.distributed.errors import DistStoreError
 from badak.distributed.stores.contents import CHANGES, Contents
 from badak.distributed.stores.store import FIVE_MINUTES, Store, expect_count
-from badak.io.lock import HELD, lock_now
 
 
 class FileStore(Store):

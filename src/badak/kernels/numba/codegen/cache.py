@@ -11,9 +11,11 @@ from functools import cache
 from pathlib import Path
 
 from badak.core.i18n import say, tr
+from badak.core.locking import HELD, lock_now
 
 FOLDER = Path(__file__).parent.parent  # the folder of the Numba kernels
 _HASH = 32  # bytes of SHA-256 before what a file holds
+_HANGS = 120  # seconds after which a process that compiles a kernel is waited for no longer: one takes 0.3 to 12
 
 
 def choose_folder(version):
@@ -126,6 +128,7 @@ class Shelf:
 
     def __init__(self, folder, beneath=None):
         self.folder, self.beneath, self._said = folder, beneath, set()
+        self._making: dict[str, int] = {}  # what this process makes, with the open file that tells the others
 
     def get(self, name):
         """What was put there; None where there is nothing, or not what was put there."""
@@ -140,6 +143,40 @@ class Shelf:
             self.refuse(name, tr("it is damaged"))
             return None
         return data[_HASH:]
+
+    def get_or_make(self, name):
+        """As `get`, after a process that makes it now. Where it gives None, this one makes it, puts it here and says `made`."""
+        data = self.get(name)
+        if data is None and name not in self._making and self._is_made_elsewhere(name):
+            data = self.get(name)
+        return data
+
+    def _is_made_elsewhere(self, name):
+        """Wait while another process makes it. False where none did: then all others wait for this one."""
+        end, kept = time.monotonic() + _HANGS, self.folder / name
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._mark(name), os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except OSError:  # `put` will say it
+            return False
+        while not (locked := _locked(handle)) and not kept.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        if locked and not kept.exists():
+            self._making[name] = handle
+            return False
+        os.close(handle)
+        return True
+
+    def made(self, name):
+        """This process makes it no longer: it is there, or could not be made."""
+        handle = self._making.pop(name, None)
+        if handle is not None:
+            with suppress(OSError):  # on Windows, where another process has it open
+                self._mark(name).unlink()
+            os.close(handle)
+
+    def _mark(self, name):
+        return self.folder / f"{name}.partial"
 
     def put(self, name, data):
         """Keep `data`: a reader finds all of it or nothing."""
@@ -167,6 +204,15 @@ class Shelf:
         if kind not in self._said:
             self._said.add(kind)
             to_stderr(line)
+
+
+def _locked(handle):
+    """Whether this process has the lock of an open file, or its file system has no locks."""
+    try:
+        lock_now(handle)
+    except OSError as error:
+        return error.errno not in HELD
+    return True
 
 
 def to_stderr(line):

@@ -71,7 +71,8 @@ def c_function(function, signature, options):
 class Cache(caching.NullCache):
     """What Numba asks for a compiled function before it compiles, and gives it to afterwards: a file for each signature.
 
-    name_of(signature, target) names the file, shelf keeps it. Numba's own cache believes its files: a damaged one ends every
+    name_of(signature, target) names the file, shelf keeps it. Of processes that want the same at once, such as the ranks of a
+    machine, one compiles it and the others wait for the file. Numba's own cache believes its files: a damaged one ends every
     program that meets it, and so does a full disk.
     """
 
@@ -81,7 +82,7 @@ class Cache(caching.NullCache):
     def load_overload(self, signature, context):
         rtsys.initialize(context)  # what a kernel calls; what Numba knows of Python, 0.2 s, it loads by itself where it compiles
         name = self.name_of(signature, context.codegen().magic_tuple())
-        data = self.shelf.get(name)
+        data = self.shelf.get_or_make(name)
         try:
             return data and compiler.CompileResult._rebuild(context, *pickle.loads(data))
         except Exception as error:  # whatever a Numba with other insides makes of it
@@ -89,8 +90,10 @@ class Cache(caching.NullCache):
             return None
 
     def save_overload(self, signature, compiled):
+        name = self.name_of(signature, compiled.codegen.magic_tuple())
         if not compiled.library.has_dynamic_globals:
-            self.shelf.put(self.name_of(signature, compiled.codegen.magic_tuple()), serialize.dumps(compiled._reduce()))
+            self.shelf.put(name, serialize.dumps(compiled._reduce()))
+        self.shelf.made(name)
 
 
 def with_cache(compilable, cache):
