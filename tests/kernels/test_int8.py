@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,7 +22,12 @@ SIZES = [
 
 
 ALL = [way.name for way in int8.WAYS.ways]
-HERE = [name for name in ALL if not int8.WAYS.why_not(name)]
+
+
+@cache
+def here():
+    """The ways that work on this machine, which compiles each: not while tests are collected, when every worker would wait."""
+    return [name for name in ALL if not int8.WAYS.why_not(name)]
 
 
 def drawn(m, k, n):
@@ -54,7 +60,7 @@ def test_rows_that_cannot_be_rounded(m):
     """An infinity or a NaN makes its own row NaN, and no other; a row of tiny numbers counts as zeros."""
     x, w, scale, b = drawn(m, 70, 33)
     x[0, 3], x[1, 69], x[2] = np.inf, np.nan, 1e-40
-    for way in HERE:
+    for way in here():
         with int8.WAYS.use(way):
             y = int8.linear_int8(x, w, scale, b)
         same(y, reference.linear_int8(x, w, scale, b))
@@ -70,7 +76,7 @@ def test_a_row_is_rounded_to_the_nearest_whole_number_ties_to_even():
 def test_the_largest_sums_do_not_overflow():
     k = 131_072
     w, scale = np.full((5, k), 127, np.int8), np.ones(5, np.float32)
-    for way in HERE:
+    for way in here():
         for rows in (1, 20):
             with int8.WAYS.use(way):
                 y = int8.linear_int8(np.full((rows, k), -1, np.float32), w, scale, None)
