@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from badak.compiler import process
+from badak.training.run import Run
 from tests import tiers
 
 gc.disable()  # until the tests are collected: with 25,000 of them each look of the collector takes a quarter of a second
@@ -82,6 +83,23 @@ def small_heap():
 def fresh_state():
     """Every test starts with the same numbers and hears every warning."""
     tiers.fresh()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def drawing():
+    """A picture of a training takes longer than most trainings here: where no test asks for `pictures`, nightly alone draws it."""
+    draw, asked = Run.draw, []
+    Run.draw = lambda run, log=print: draw(run, log) if asked or tiers.chosen == "nightly" else True
+    yield asked
+    Run.draw = draw
+
+
+@pytest.fixture
+def pictures(drawing):
+    """The test looks at curves.png."""
+    drawing.append(True)
+    yield
+    drawing.pop()
 
 
 @pytest.fixture

@@ -190,7 +190,7 @@ def test_precision_is_kept_with_the_run_and_chosen_anew_for_writing(capsys):
 
 
 @pytest.mark.slow
-def test_the_curves_are_a_picture(capsys, tmp_path):
+def test_the_curves_are_a_picture(capsys, tmp_path, pictures):
     pytest.importorskip("matplotlib")
     say(capsys, *BERT)
     with Image.open(tmp_path / "runs" / "bert" / "curves.png") as picture:
@@ -198,7 +198,7 @@ def test_the_curves_are_a_picture(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_without_matplotlib_one_line_says_where_the_numbers_are(capsys, tmp_path, monkeypatch):
+def test_without_matplotlib_one_line_says_where_the_numbers_are(capsys, tmp_path, monkeypatch, pictures):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     output = say(capsys, *BERT)
     assert output.count("matplotlib") == 1 and "metrics.csv" in output

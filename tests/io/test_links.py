@@ -115,7 +115,7 @@ def test_a_link_under_any_name_leads_nowhere(writer, kind, tmp_path, thesis):
     ],
 )
 @pytest.mark.parametrize("resume", [True, False])
-def test_a_link_in_a_run_folder_destroys_no_other_file(name, resume, tmp_path, thesis, monkeypatch, capsys):
+def test_a_link_in_a_run_folder_destroys_no_other_file(name, resume, tmp_path, thesis, monkeypatch, capsys, pictures):
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "r"
     if resume:
