@@ -12,6 +12,7 @@ both; for float16, operations ask with copies in float32.
 The choice is made at the first call, so that importing badak does not import Numba.
 """
 
+import gc
 import importlib
 import os
 import sys
@@ -111,8 +112,14 @@ def _refuse_reference(where: str) -> None:
 
 
 def _import_numba() -> ModuleType:
-    with uninterrupted():  # half imported, Numba is of no use to the process any more
-        return importlib.import_module("badak.kernels.numba")
+    collects = gc.isenabled()
+    gc.disable()  # nothing that the import makes is garbage, and looking for some takes a sixth of its time
+    try:
+        with uninterrupted():  # half imported, Numba is of no use to the process any more
+            return importlib.import_module("badak.kernels.numba")
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _load(name: str, where: str) -> ModuleType:
