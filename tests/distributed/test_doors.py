@@ -18,6 +18,7 @@ from badak.distributed.launch import launcher
 from badak.distributed.launch.launcher import Order
 from badak.distributed.launch.listener import PATIENCE, STRANGERS, Caller, Listener
 from badak.distributed.launch.local import Meeting
+from badak.io import worker
 from tests.distributed.ranks import LIMIT, _run, environment
 from tests.tiers import thinned
 from tests.waiting import until
@@ -217,6 +218,17 @@ def test_a_guard_that_is_gone_is_lost_and_what_it_said_is_noted(listener, call):
 
 
 # ---------------------------------------------------------------- the guard
+
+
+@pytest.mark.parametrize("script", [GUARD, Path(worker.__file__)], ids=lambda path: path.stem)
+def test_who_watches_over_another_process_imports_pythons_own_library_alone(script):
+    """There is one for each rank: with badak in it, it would take as long to start as the rank, and as much memory."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(script.parent)!r}); before = set(sys.modules); import {script.stem}\n"
+        "print(*{name.partition('.')[0] for name in sys.modules.keys() - before} - sys.stdlib_module_names)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [script.stem]
 
 
 @pytest.mark.slow

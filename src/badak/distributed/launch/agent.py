@@ -24,8 +24,6 @@ import threading
 import time
 from typing import Any, BinaryIO, NoReturn
 
-from badak.core.errors import tr
-
 BEAT = 0.25  # seconds between two looks at the rank
 SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 400  # as in distributed/heartbeat.py
 STARTERS = (
@@ -100,7 +98,7 @@ def log_file(path: str) -> BinaryIO:
             return log_file(path)
     except OSError as error:
         why = "it is a link" if error.errno == errno.ELOOP else error.strerror
-        end(tr("{}: cannot be written ({})", path, why), "remove it, or name another folder: badak launch --logs DIR")
+        end(f"{path}: cannot be written ({why})", "remove it, or name another folder: badak launch --logs DIR")
     return file
 
 
