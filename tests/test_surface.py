@@ -2,10 +2,6 @@
 
 import importlib
 import inspect
-import os
-import re
-import subprocess
-import sys
 from inspect import unwrap
 from pathlib import Path
 
@@ -35,39 +31,6 @@ def test_what_is_both_is_one_thing():
 def test_the_stubs_say_what_is_there():
     for path, text in stubs.stubs().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is out of date: run python tools/stubs.py"
-
-
-@pytest.mark.slow
-def test_editors_and_type_checkers_know_the_names(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import badak\nx = badak.ones(2, 3)\nreveal_type(badak.exp(x))\nreveal_type(x.softmax(-1))\nreveal_type(x.shape)\n"
-        "badak.no_such_name\nx.no_such_method()\n"
-    )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--config-file=",
-            "--ignore-missing-imports",
-            "--follow-imports=silent",
-            str(program),
-        ],
-        env=os.environ | {"MYPYPATH": str(ROOT / "src")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = re.findall(r'(?:type is|attribute) "([^"]*)"', done.stdout)
-    assert said == [
-        "badak.tensor.tensor.Tensor",
-        "badak.tensor.tensor.Tensor",
-        "badak.tensor.dtypes.Size",
-        "no_such_name",
-        "no_such_method",
-    ], done.stdout
 
 
 def test_an_unknown_name_is_an_attribute_error():

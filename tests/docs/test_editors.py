@@ -1,6 +1,7 @@
 """Editors and type checkers: a user's program is typed, and names complete with signature and docstring."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,9 +27,33 @@ def test_the_program_runs():
     assert run(sys.executable, str(PROGRAM), folder=ROOT, PYTHONPATH=str(ROOT / "src")) == "True badak.Size([1, 20]) 2848\n"
 
 
-def test_mypy_is_content(tmp_path):
-    options = ("--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}")
-    run(sys.executable, "-m", "mypy", *options, str(PROGRAM), folder=tmp_path, MYPYPATH=str(ROOT / "src"))
+WITH_MISTAKES = """import badak
+x = badak.ones(2, 3)
+reveal_type(badak.exp(x))
+reveal_type(x.softmax(-1))
+reveal_type(x.shape)
+badak.no_such_name
+x.no_such_method()
+"""
+
+
+def test_mypy_is_content_and_knows_the_names(tmp_path):
+    """Both in one run: it reads the stubs of all of badak."""
+    (tmp_path / "mistakes.py").write_text(WITH_MISTAKES)
+    options = ("--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}", str(PROGRAM), "mistakes.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options], cwd=tmp_path, env=os.environ | {"MYPYPATH": str(ROOT / "src")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    *said, found = done.stdout.splitlines()
+    assert all(line.startswith("mistakes.py:") for line in said) and found.startswith("Found 2 errors in 1 file"), done.stdout
+    assert re.findall(r'(?:type is|attribute) "([^"]*)"', done.stdout) == [
+        "badak.tensor.tensor.Tensor",
+        "badak.tensor.tensor.Tensor",
+        "badak.tensor.dtypes.Size",
+        "no_such_name",
+        "no_such_method",
+    ]
 
 
 def test_pyright_is_content(tmp_path):
