@@ -582,6 +582,8 @@ def neg_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """neg, in place."""
 def negative_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """negative, in place."""
+def conj_physical_(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    """conj_physical, in place."""
 def clamp_(input: Tensor, *args: Any, **options: Any) -> Tensor:
     """clamp, in place."""
 def clamp_max_(input: Tensor, *args: Any, **options: Any) -> Tensor:

@@ -57,7 +57,7 @@ def tensors(name: str, a, b):
 
 def add(input, other, *, alpha=1, out=None) -> Tensor:
     """input + alpha other.   dinput = dy, dother = alpha dy."""
-    if isinstance(alpha, Tensor) or alpha != 1:  # whether a tensor is 1 is not asked: a compiled step could not be replayed
+    if alpha is True or isinstance(alpha, Tensor) or alpha != 1:  # a tensor is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
     y = run("add", ops.Add, ops.Shift, ops.Shift, input, other)
     return y if out is None else into(out, y)
@@ -65,7 +65,7 @@ def add(input, other, *, alpha=1, out=None) -> Tensor:
 
 def sub(input, other, *, alpha=1, out=None) -> Tensor:
     """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
-    if isinstance(alpha, Tensor) or alpha != 1:  # whether a tensor is 1 is not asked: a compiled step could not be replayed
+    if alpha is True or isinstance(alpha, Tensor) or alpha != 1:  # a tensor is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
     if type(other) is float or type(other) is int:
         _no_bool("Subtraction", input)
@@ -95,6 +95,8 @@ def _scaled(input, other, alpha):
             cause = tr("argument 'alpha' must be Number, or a tensor of no dimension; got {}", what)
             raise ArgumentTypeError(cause, "alpha.item()")
         broken = alpha.is_floating_point()
+    if isinstance(alpha, bool) and any(k.kind != "bool" for k in kinds):
+        raise ArgumentError(tr("Boolean {} only supported for Boolean results.", "alpha"), "alpha=1")
     if broken and all(k.kind in ("int", "uint", "bool") for k in kinds):
         cause = tr("For integral input tensors, argument alpha must not be a floating point number.")
         raise ArgumentError(cause, "an int, or x.float()")
@@ -211,7 +213,7 @@ def neg(input, *, out=None) -> Tensor:
     """-input.   dx = -dy."""
     if input._array.dtype.kind == "b":
         _no_bool("Negation", input)
-    return into(out, apply(ops.Neg, input))
+    return into(out, apply(ops.Neg, input), exact=True)
 
 
 def positive(input) -> Tensor:

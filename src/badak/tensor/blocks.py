@@ -162,4 +162,4 @@ def renorm(input, p: float, dim: int, maxnorm: float, *, out=None) -> Tensor:
         )
     dim = axis_of(dim, input.dim())
     norms = vector_norm(input, p, [d for d in range(input.dim()) if d != dim], keepdim=True)
-    return into(out, (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), norms.new_ones(()))).contiguous())
+    return into(out, (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), norms.new_ones(()))).contiguous(), exact=True)

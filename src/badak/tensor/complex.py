@@ -16,7 +16,7 @@ def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
     """abs (cos angle + i sin angle), complex."""
     expect_real("polar", abs, angle)
     expect_floats("polar", abs, angle)
-    return into(out, apply(ops.Polar, *same(abs, angle)))
+    return into(out, apply(ops.Polar, *same(abs, angle)), exact=True)
 
 
 def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
@@ -24,7 +24,7 @@ def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
     if real.dtype is not imag.dtype or real.dtype not in (float32, float64):
         cause = tr("complex: expected two float32 or two float64 tensors; got {} and {}", real.dtype, imag.dtype)
         raise DTypeError(cause, "imag.to(real.dtype)")
-    return into(out, apply(ops.Complex, *same(real, imag)))
+    return into(out, apply(ops.Complex, *same(real, imag)), exact=True)
 
 
 def real(input) -> Tensor:

@@ -23,14 +23,14 @@ def round(input, *, decimals: int = 0, out=None) -> Tensor:
     in_order("round", input)
     if decimals:
         expect_floats("round_decimals", input)
-    return into(out, input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals))
+    return into(out, input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals), exact=True)
 
 
 def sign(input, *, out=None) -> Tensor:
     """-1, 0 or 1.   dx = 0."""
     in_order("sign", input)
     if input._array.dtype.kind == "b":
-        return into(out, input.clone())
+        return into(out, input.clone(), exact=True)
     return once_more(sgn)(input, out=out)
 
 
@@ -145,7 +145,7 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
             raise DTypeError("clamp is not supported for complex types", "clamp the real and the imaginary part")
         lo, hi = (None if b is None else number(x, fit(operand(b, "clamp"), x._array.dtype, "clamp"))[1] for b in (min, max))
         y = apply(select.Clamp, x, lo=lo, hi=hi)
-    return into(out, y)
+    return into(out, y, exact=True)
 
 
 clip = clamp
@@ -206,7 +206,7 @@ def where(condition, input=None, other=None, *, out=None):
     except ValueError:
         stretched(condition._array.shape, a._array.shape, b._array.shape)
         raise
-    return into(out, y)
+    return into(out, y, exact=True)
 
 
 def where_method(input, condition, other) -> Tensor:

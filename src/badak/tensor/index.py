@@ -100,7 +100,7 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
     y = y if places is index else y.reshape(index._array.shape)
     if out is not None and out.dtype is not y.dtype:
         raise DTypeError(tr("gather: expected out to have dtype {}; got {}", y.dtype, out.dtype), "leave out= away")
-    return into(out, y)
+    return into(out, y, exact=True)
 
 
 def take_along_dim(input, indices, dim=None) -> Tensor:
@@ -210,7 +210,7 @@ def index_select(input, dim: int, index, *, out=None) -> Tensor:
         y = apply(along.IndexSelect, input, index, dim=dim)
     else:
         y = apply(along.IndexSelect, input.reshape(1), index, dim=0).reshape(())
-    return into(out, y)
+    return into(out, y, exact=True)
 
 
 def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
@@ -289,7 +289,7 @@ def masked_select(input, mask, *, out=None) -> Tensor:
     """The entries where mask, in a vector.   dx = dy there, 0 elsewhere."""
     check_mask("masked_select", mask)
     stretched(input._array.shape, mask._array.shape)
-    return into(out, apply(ops.MaskedSelect, input, mask))
+    return into(out, apply(ops.MaskedSelect, input, mask), exact=True)
 
 
 def masked_scatter(input, mask, source) -> Tensor:
@@ -316,7 +316,7 @@ def take(input, index, *, out=None) -> Tensor:
     n = input._array.size
     flat = Tensor._of(np.where(index._array < 0, index._array + n, index._array))
     _check_index("take", flat, n, 0)
-    return into(out, apply(ops.Take, input, flat))
+    return into(out, apply(ops.Take, input, flat), exact=True)
 
 
 def nonzero(input, *, as_tuple: bool = False, out=None):

@@ -74,6 +74,15 @@ def sub_(input, *args, alpha=1, other=None) -> Tensor:
     return store(input, arithmetic.sub(input, other, alpha=alpha), "sub_")
 
 
+def float_power_(input, exponent) -> Tensor:
+    """input ** exponent, in place: input has the dtype of the result, float64 or complex128."""
+    y = arithmetic.float_power(input, exponent)
+    if y.dtype is not input.dtype:
+        cause = tr("the base given to float_power_ has dtype {} but the operation's result requires dtype {}", input.dtype, y.dtype)
+        raise DTypeError(cause, "x = x.float_power(...)")
+    return store(input, y, "float_power_")
+
+
 def addcmul_(input, *args, value=1, **named) -> Tensor:
     """input += value tensor1 tensor2. The old form addcmul_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:

@@ -373,6 +373,8 @@ class Methods:
         """The complex conjugate; of a real tensor the tensor itself."""
     def conj_physical(self) -> Tensor:
         """The complex conjugate, as conj: badak computes it at once, PyTorch's conj only notes it."""
+    def conj_physical_(self) -> Tensor:
+        """conj_physical, in place."""
     def contiguous(self, memory_format=None) -> Tensor:
         """x where it lies in row-major order, or as memory_format says, else such a copy."""
     def copy_(self, src, non_blocking: _bool = False) -> Tensor:
@@ -514,7 +516,7 @@ class Methods:
     def float_power(self, exponent) -> Tensor:
         """input^exponent, computed in float64, or complex128 where one of them is complex."""
     def float_power_(self, exponent) -> Tensor:
-        """float_power, in place."""
+        """input ** exponent, in place: input has the dtype of the result, float64 or complex128."""
     def floor(self, *, out=None) -> Tensor:
         """y = the largest integer <= x;   dx = 0."""
     def floor_(self, *, out=None) -> Tensor:
@@ -806,9 +808,9 @@ class Methods:
         """multiply, in place."""
     def mv(self, vec, *, out=None) -> Tensor:
         """A matrix (M, K) times a vector (K,)."""
-    def mvlgamma(self, p: _int) -> Tensor:
+    def mvlgamma(self, p: _int, *, out=None) -> Tensor:
         """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
-    def mvlgamma_(self, p: _int) -> Tensor:
+    def mvlgamma_(self, p: _int, *, out=None) -> Tensor:
         """mvlgamma, in place."""
     def nan_to_num(self, nan: _float = 0.0, posinf=None, neginf=None) -> Tensor:
         """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
@@ -820,7 +822,7 @@ class Methods:
         """As median, of the values that are not NaN; NaN where there are none."""
     def nanquantile(self, q, dim=None, keepdim: _bool = False, *, interpolation: str = 'linear', out=None) -> Tensor:
         """As quantile, of the values that are not NaN; NaN where there are none."""
-    def nansum(self, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+    def nansum(self, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor:
         """The sum with NaN counted as 0."""
     def narrow(self, dim: _int, start, length: _int) -> Tensor:
         """`length` entries along dim from `start`; a view."""

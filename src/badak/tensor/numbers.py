@@ -83,10 +83,13 @@ def ldexp(input, other, *, out=None) -> Tensor:
     return into(out, mul(input, other.exp2()))
 
 
-def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
-    """The public function of a ufunc without gradient on dtypes of these kinds."""
+def _of_two(name: str, ufunc, kinds: str, doc: str, alike: bool = False) -> Callable[..., Tensor]:
+    """The public function of a ufunc without gradient on dtypes of these kinds; `alike`: on two of one, as is its result."""
 
     def function(input, other, *, out=None) -> Tensor:
+        if alike and isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is not other.dtype:
+            cause = tr("{} is not yet implemented for tensors with different dtypes. Got {} and {}", name, input.dtype, other.dtype)
+            raise DTypeError(cause, "other.to(input.dtype)")
         a, b = tensors(name, input, other)
         if a._array.dtype.kind not in kinds:
             wanted = "integers" if kinds == "iu" else tr("real numbers")
@@ -96,7 +99,7 @@ def _of_two(name: str, ufunc, kinds: str, doc: str) -> Callable[..., Tensor]:
         except ValueError:
             stretched(a._array.shape, b._array.shape)
             raise
-        return into(out, y)
+        return into(out, y, exact=alike)
 
     return events.pure(named(function, name, doc))
 
@@ -108,6 +111,7 @@ heaviside = _of_two(
     quiet(lambda x, at_zero: np.where(x == 0, at_zero, (x > 0).astype(x.dtype))),
     "iufbV",
     tr("0 below 0, 1 above, other at 0; without gradient."),
+    alike=True,
 )
 
 
@@ -116,7 +120,7 @@ def signbit(input, *, out=None) -> Tensor:
     """Where the sign is set, of -0.0 too."""
     _no_complex("signbit", input)
     x = input._array
-    return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind in "fV" else x < 0, x)))
+    return into(out, Tensor._of(laid(np.signbit(x) if x.dtype.kind in "fV" else x < 0, x)), exact=True)
 
 
 @events.pure(elementwise=True)

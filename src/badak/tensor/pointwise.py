@@ -15,8 +15,10 @@ from badak.ops import special as _special  # noqa: F401
 from badak.ops import trigonometry as _trigonometry  # noqa: F401
 from badak.ops._check import expect_real
 from badak.ops.pointwise import DECLARED, Pointwise
+from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
+from badak.tensor.convert import cast
 from badak.tensor.promote import binary, floating, into, not_a_tensor
 from badak.tensor.tensor import Tensor
 
@@ -58,9 +60,13 @@ def _number(name: str, op: type[Pointwise]) -> Function:
         except AttributeError:
             raise not_a_tensor(name, input) from None
         if kind == "b":
-            raise NotSupportedError(tr("{}: not defined for booleans", name), "x.int() or x.float() first")
+            if name == "sgn":
+                return into(out, input.clone(), exact=True)
+            if name != "square":
+                raise NotSupportedError(tr("{}: not defined for booleans", name), "x.int() or x.float() first")
+            input = cast(input, dtypes.int64)
         y = apply(op, input)
-        return y if out is None else into(out, y)
+        return y if out is None else into(out, y, exact=name != "square" and y.dtype is input.dtype)
 
     return function
 
@@ -70,7 +76,7 @@ def _rounding(name: str, op: type[Pointwise]) -> Function:
 
     def function(input, *, out=None) -> Tensor:
         y = input.clone() if input._array.dtype.kind in "iub" else apply(op, input)
-        return y if out is None else into(out, y)
+        return y if out is None else into(out, y, exact=True)
 
     return function
 

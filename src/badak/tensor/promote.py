@@ -160,6 +160,9 @@ def floating(x: Tensor, name: str) -> Tensor:
         raise not_a_tensor(name, x) from None
 
 
+_CASTING = frozenset("column_stack diff dstack hstack hypot kron nanmean row_stack vstack".split())
+
+
 def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
     """The call of a public function that was given out=, one tensor or as many as it has results: they hold what it gives.
 
@@ -188,11 +191,8 @@ def _with_out(function, name: str, args: tuple, kwargs: dict, own: bool | None):
         raise ArgumentTypeError(cause, "an empty tensor for each result")
     if all(each is y for each, y in zip(outs, results)):
         return made
-    for each, y in zip(outs, results):
-        if isinstance(made, tuple) and each.dtype is not y.dtype:
-            cause = tr("Expected out tensor to have dtype {}, but got {} instead", y.dtype, each.dtype)
-            raise DTypeError(cause, tr("badak.empty(0, dtype={})", y.dtype))
-    written = [each if each is y else into(each, y) for each, y in zip(outs, results)]
+    exact = isinstance(made, tuple) or (own is False and name not in _CASTING)
+    written = [each if each is y else into(each, y, exact) for each, y in zip(outs, results)]
     return written[0] if outs is not out else made._make(written) if hasattr(made, "_make") else tuple(written)
 
 
@@ -207,11 +207,14 @@ def _tensors(values):
             yield from _tensors(value)
 
 
-def into(out: Tensor | None, y: Tensor) -> Tensor:
-    """y, or out holding y's values where the caller gave one."""
+def into(out: Tensor | None, y: Tensor, exact: bool = False) -> Tensor:
+    """y, or out holding y's values where the caller gave one: in y's dtype where it is `exact`, else in one that y may go to."""
     if out is None:
         return y
     refuse_inference(out)
+    if exact and out.dtype is not y.dtype:
+        cause = tr("Expected out tensor to have dtype {}, but got {} instead", y.dtype, out.dtype)
+        raise DTypeError(cause, tr("badak.empty(0, dtype={})", y.dtype))
     if not can_cast(y.dtype, out.dtype):
         raise DTypeError(tr("result type {} can't be cast to the desired output type {}", y.dtype, out.dtype), "leave out= away")
     if out._array.size:

@@ -176,11 +176,12 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tenso
         5.0
     """
     if p == "nuc":
-        return into(out, _nuclear(input, dim, keepdim))
+        return into(out, _nuclear(input, dim, keepdim), exact=True)
     x = input if dtype is None else cast(input, dtypes.to_dtype(dtype))
     if x._array.dtype.kind in "iub":
         raise DTypeError(tr("norm: expected a floating or complex dtype; got {}", x.dtype), "x.float()")
-    return reduced(ops.Norm, x, dim, keepdim, None, out, p=2 if p in ("fro", None) else plain(p) if isinstance(p, float) else p)
+    p = 2 if p in ("fro", None) else plain(p) if isinstance(p, float) else p
+    return into(out, reduced(ops.Norm, x, dim, keepdim, None, None, p=p), exact=True)
 
 
 def _nuclear(input, dim, keepdim: bool) -> Tensor:
@@ -205,7 +206,8 @@ def _truth(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
         dim = dim if axis is None else axis
         axes = () if isinstance(dim, list | tuple) and not dim else axes_of(dim, array.ndim)  # (): no dim, as in PyTorch
         y = row_major(np.asarray(ufunc.reduce(array, axis=axes, keepdims=keepdim, dtype=bool)))
-        return into(out, Tensor._of(y.astype(np.uint8) if array.dtype == np.uint8 else y))
+        bytes_ = array.dtype == np.uint8 if out is None else out._array.dtype == np.uint8
+        return into(out, Tensor._of(y.astype(np.uint8) if bytes_ else y), exact=True)
 
     return events.pure(named(function, name, doc), along="dim")
 
@@ -224,9 +226,9 @@ def _count(input, dim) -> Tensor:
     return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
 
 
-def nansum(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor:
     """The sum with NaN counted as 0."""
-    return sum(input.masked_fill(input.isnan(), 0), dim, keepdim, dtype=dtype)
+    return sum(input.masked_fill(input.isnan(), 0), dim, keepdim, dtype=dtype, out=out)
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
@@ -250,12 +252,12 @@ def cumsum(input, dim: int, *, dtype=None, out=None) -> Tensor:
         >>> badak.tensor([1, 2, 3]).cumsum(0).tolist()
         [1, 3, 6]
     """
-    return _running(ops.CumSum, counting(input, dtype), dim, out)
+    return _running(ops.CumSum, counting(input, dtypes.agreed(dtype, out)), dim, out)
 
 
 def cumprod(input, dim: int, *, dtype=None, out=None) -> Tensor:
     """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
-    return _running(ops.CumProd, counting(input, dtype), dim, out)
+    return _running(ops.CumProd, counting(input, dtypes.agreed(dtype, out)), dim, out)
 
 
 def _running(op, x, dim, out) -> Tensor:

@@ -70,6 +70,7 @@ def not_empty(name: str, input, dim) -> None:
 
 def _summands(name: str, op: type[Reduction]) -> Function:
     def function(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+        dtype = dtypes.agreed(dtype, out)
         y = reduced(op, counting(input, dtype), dim, keepdim, axis, None)
         if dtype is not None:  # NumPy counts booleans and short integers in longer ones
             y = cast(y, dtypes.to_dtype(dtype))
@@ -95,7 +96,7 @@ def _real(name: str, op: type[Reduction]) -> Function:
     def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
         in_order(name, input)
         not_empty(name, input, dim)
-        return reduced(op, input, dim, keepdim, axis, out)
+        return into(out, reduced(op, input, dim, keepdim, axis, None), exact=True)
 
     return function
 

@@ -36,7 +36,7 @@ def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
     dim, x = axis_of(dim, input._array.ndim), floating(input, "logcumsumexp")
     if x.is_complex():
         raise ArgumentError(tr("logcumsumexp: expected real numbers; got {}", x.dtype), "x.exp().cumsum(dim).log()")
-    return into(out, apply(ops.LogCumSumExp, x, axis=dim) if x._array.ndim else x.clone())
+    return into(out, apply(ops.LogCumSumExp, x, axis=dim) if x._array.ndim else x.clone(), exact=True)
 
 
 def trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:

@@ -35,7 +35,7 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
         raise DTypeError(tr("scatter_reduce: the mean of bool is not defined"), "x.float()")
     x, dim, index, src = _placed("scatter_reduce", input, dim, index, src)
     y = apply(ops.ScatterReduce, x, index, src, dim=dim, reduce=reduce, include_self=include_self)
-    return into(out, _as_was(y, input))
+    return into(out, _as_was(y, input), exact=True)
 
 
 def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: bool = True, out=None) -> Tensor:
@@ -49,7 +49,7 @@ def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: b
     _same_dtype("index_reduce", input, source)
     _slices("index_reduce", input, dim, index, source)
     along = index.reshape([-1 if a == dim else 1 for a in range(input.dim())]).expand(source.shape)
-    return into(out, apply(ops.ScatterReduce, input, along, source, dim=dim, reduce=reduce, include_self=include_self))
+    return into(out, apply(ops.ScatterReduce, input, along, source, dim=dim, reduce=reduce, include_self=include_self), exact=True)
 
 
 def segment_reduce(

@@ -155,7 +155,7 @@ def _position(name: str, pick, est: str) -> Callable[..., Tensor]:
             y = along_one(input.reshape(-1), 0, False).reshape((1,) * array.ndim if keepdim else ())
         else:
             y = along_one(input, axis_of(dim, array.ndim), keepdim)
-        return into(out, y)
+        return into(out, y, exact=True)
 
     doc = f"The index of the {est} value along dim (of all, flat, without dim); the first of equal ones."
     return named(function, name, doc)
@@ -265,7 +265,7 @@ def quantile(
     rest = (1,) * len(shape) if a is None else shape[:a] + (1,) * (a < len(shape)) + shape[a + 1 :]
     if not keepdim:
         rest = () if a is None else shape[:a] + shape[a + 1 :]
-    return into(out, y.reshape(q._array.shape + tuple(rest)))
+    return into(out, y.reshape(q._array.shape + tuple(rest)), exact=True)
 
 
 def _quantiles(x, q, interpolation: str, of_numbers: bool) -> Tensor:

@@ -38,9 +38,11 @@ def digamma(input, *, out=None) -> Tensor:
 psi = digamma
 
 
-def polygamma(n: int, input=None, *, out=None) -> Tensor:
+def polygamma(n, input=None, *, out=None) -> Tensor:
     """The n-th derivative of digamma.   dx = dy polygamma(n + 1, x).   x.polygamma(n) is the method."""
-    n, x = (input, n) if isinstance(n, Tensor) else (n, input)
+    n, x = (input, n) if isinstance(n, Tensor) and not (isinstance(input, Tensor) and n.dim() == 0) else (n, input)
+    if isinstance(n, Tensor) and n._array.dtype.kind in "iu":
+        n = n.item()
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise ArgumentError(tr("polygamma(n, x) does not support negative n; got n={}", _shown(n)), "an integer, polygamma(1, x)")
     return into(out, _by_kernel(ops.Polygamma, real("polygamma", x), n=n))
@@ -55,13 +57,13 @@ def logit(input, eps=None, *, out=None) -> Tensor:
     return into(out, _by_kernel(ops.Logit, real("logit", input), eps=eps))
 
 
-def mvlgamma(input, p: int) -> Tensor:
+def mvlgamma(input, p: int, *, out=None) -> Tensor:
     """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
     if p < 1:
         raise ArgumentError(tr("p has to be greater than or equal to 1; got {}", p), "p=1")
     x = real("mvlgamma", input)
     parts = x.unsqueeze(-1) - Tensor._of(np.arange(p) / 2).to(x.dtype)
-    return lgamma(parts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+    return into(out, lgamma(parts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi))
 
 
 multigammaln = mvlgamma

@@ -27,7 +27,7 @@ Example:
 
 def _triangle(name: str, op, **words: str):
     def function(input, diagonal: int = 0, *, out=None) -> Tensor:
-        return into(out, apply(op, _matrix(name, input), k=diagonal))
+        return into(out, apply(op, _matrix(name, input), k=diagonal), exact=True)
 
     return named(function, name, _TRIANGLE.format(name=name, **words))
 

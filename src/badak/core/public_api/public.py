@@ -41,7 +41,7 @@ TABLE = {
         functions="rsub",
         in_place_both="neg_ negative_",
         foreach="add sub mul div pow neg",
-        in_place=("float_power_ mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"),
+        in_place=("mul_ multiply_ div_ divide_ true_divide_ subtract_ pow_ remainder_ fmod_ floor_divide_ lerp_"),
     ),
     "tensor.blocks": Names(
         both="corrcoef cov dsplit hsplit renorm rot90 vsplit", in_place="renorm_", functions="block_diag unravel_index"
@@ -59,6 +59,7 @@ TABLE = {
         ),
     ),
     "tensor.complex": Names(
+        in_place_both="conj_physical_",
         both="adjoint conj conj_physical resolve_conj resolve_neg is_conj is_neg _neg_view angle",
         functions="complex imag polar real view_as_complex view_as_real",
         methods="H mH real=Real imag=Imag",
@@ -121,7 +122,9 @@ TABLE = {
         in_place_both="index_put_",
         in_place="scatter_ scatter_add_ index_fill_ index_add_ masked_scatter_",
     ),
-    "tensor.inplace_ops": Names(both="fill_ zero_", methods="add_ sub_ addcmul_ addcdiv_ fill_diagonal_ copy_ index_copy_ resize_"),
+    "tensor.inplace_ops": Names(
+        both="fill_ zero_", methods="add_ sub_ addcmul_ addcdiv_ float_power_ fill_diagonal_ copy_ index_copy_ resize_"
+    ),
     "tensor.concat": Names(functions="cat column_stack concat concatenate dstack hstack row_stack stack vstack"),
     "tensor.layouts": Names(
         functions=(

@@ -136,9 +136,9 @@ def _is_no_code(function: Any) -> bool:
 
 
 _OUT = frozenset(  # functions without an out= of their own, which PyTorch gives one
-    "bucketize chain_matmul clamp_max clamp_min column_stack conj_physical diag diff dstack float_power histc hstack hypot inner "
-    "isin isneginf isposinf kron median mode msort mvlgamma nan_to_num nanmean row_stack scatter searchsorted softmax "
-    "log_softmax take_along_dim vstack multigammaln".split()
+    "bucketize chain_matmul clamp_max clamp_min column_stack conj_physical diag diff dstack float_power histc hstack hypot "
+    "index_add index_copy inner isin isneginf isposinf kron median mode msort nan_to_num nanmean row_stack scatter scatter_add "
+    "searchsorted softmax log_softmax take_along_dim vstack".split()
 )
 
 

@@ -20,7 +20,7 @@ from badak.tensor.triangular import tril, triu
 
 def inv(A, *, out=None) -> Tensor:  # noqa: N803
     """A^-1 of each matrix (..., n, n). Raises LinAlgError for a singular one."""
-    return into(out, apply(ops.Inverse, A))
+    return into(out, apply(ops.Inverse, A), exact=True)
 
 
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None) -> Tensor:  # noqa: N803
@@ -30,11 +30,11 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None) -> T
     """
     A = mirrored(A) if hermitian else A  # noqa: N806
     if not A._array.size:
-        return into(out, A.mH.clone())
+        return into(out, A.mH.clone(), exact=True)
     s = svdvals(A.detach())._array
     largest = np.maximum(s.max(axis=-1, initial=0.0), np.finfo(s.dtype).tiny)
     limit = _limit(A._array, s, atol, rtol if rcond is None else rcond)
-    return into(out, apply(ops.Pinv, A, rtol=limit / largest))
+    return into(out, apply(ops.Pinv, A, rtol=limit / largest), exact=True)
 
 
 def mirrored(A, upper=False) -> Tensor:  # noqa: N803
@@ -69,7 +69,7 @@ def solve(A, B, *, left=True, out=None) -> Tensor:  # noqa: N803
                    "x".join(map(str, A._array.shape)), "x".join(map(str, B._array.shape)))  # fmt: skip
         raise ShapeError(cause, "B.unsqueeze(-2)")
     X = _solved(A, unsqueeze(B, -1) if vector else B, left)  # noqa: N806
-    return into(out, squeeze(X, -1) if vector else X)
+    return into(out, squeeze(X, -1) if vector else X, exact=True)
 
 
 def _solved(A, B, left: bool) -> Tensor:  # noqa: N803
@@ -88,7 +88,7 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -
     part = triu(A, int(unitriangular)) if upper else tril(A, -int(unitriangular))
     if unitriangular:
         part = part + Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
-    return into(out, _solved(part, B, left))
+    return into(out, _solved(part, B, left), exact=True)
 
 
 def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
@@ -132,7 +132,7 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
 
 def det(A, *, out=None) -> Tensor:  # noqa: N803
     """The determinant of each matrix."""
-    return into(out, apply(ops.Det, A))
+    return into(out, apply(ops.Det, A), exact=True)
 
 
 def slogdet(A, *, out=None):  # noqa: N803
@@ -152,7 +152,7 @@ def cholesky(A, *, upper=False, out=None) -> Tensor:  # noqa: N803
     Its lower triangle alone is read, with upper=True its upper one.
     """
     L = apply(ops.Cholesky, mirrored(A, upper))  # noqa: N806
-    return into(out, L.mH if upper else L)
+    return into(out, L.mH if upper else L, exact=True)
 
 
 def qr(A, mode="reduced", *, out=None):  # noqa: N803
@@ -177,7 +177,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):  # noqa: N803
 
 def svdvals(A, *, driver=None, out=None) -> Tensor:  # noqa: N803
     """The singular values, falling."""
-    return into(out, apply(ops.SVD, A)[1])
+    return into(out, apply(ops.SVD, A)[1], exact=True)
 
 
 def eigh(A, UPLO="L", *, out=None):  # noqa: N803
@@ -187,7 +187,7 @@ def eigh(A, UPLO="L", *, out=None):  # noqa: N803
 
 def eigvalsh(A, UPLO="L", *, out=None) -> Tensor:  # noqa: N803
     """The eigenvalues of a symmetric A, rising. UPLO: which triangle of A is read."""
-    return into(out, apply(ops.Eigh, mirrored(A, _upper(UPLO)))[0])
+    return into(out, apply(ops.Eigh, mirrored(A, _upper(UPLO)))[0], exact=True)
 
 
 def _upper(UPLO: str) -> bool:  # noqa: N803
@@ -207,7 +207,7 @@ def eig(A, *, out=None):  # noqa: N803
 
 def eigvals(A, *, out=None) -> Tensor:  # noqa: N803
     """The eigenvalues of any square A, complex.   dA = V^-T diag(dw) V^T, for different w."""
-    return into(out, eig(A)[0])
+    return into(out, eig(A)[0], exact=True)
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None) -> Tensor:  # noqa: N803
@@ -220,7 +220,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     a = mirrored(A)._array if hermitian else A._array
     s = svdvals(Tensor._of(a))._array
     limit = _limit(a, s, atol, rtol)
-    return into(out, Tensor._of(np.asarray((s > np.asarray(limit)[..., None]).sum(axis=-1), np.int64)))
+    return into(out, Tensor._of(np.asarray((s > np.asarray(limit)[..., None]).sum(axis=-1), np.int64)), exact=True)
 
 
 def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
@@ -230,7 +230,7 @@ def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
         return matrix_power(inv(A), -n, out=out)
     if not n:
         identity = Tensor._of(np.eye(A._array.shape[-1], dtype=A._array.dtype))
-        return into(out, where(Tensor._of(np.zeros((), bool)), A, identity))  # A counts, with gradient 0
+        return into(out, where(Tensor._of(np.zeros((), bool)), A, identity), exact=True)  # A counts, with gradient 0
     square = A
     while n & 1 == 0:
         square, n = matmul(square, square), n >> 1
@@ -239,4 +239,4 @@ def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
         square = matmul(square, square)
         if n & 1:
             made = matmul(made, square)
-    return into(out, A.clone() if made is A else made)
+    return into(out, A.clone() if made is A else made, exact=True)

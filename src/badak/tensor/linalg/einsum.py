@@ -35,7 +35,7 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
     ty = [c for i, c in enumerate(ta) if i not in over_a] + [c for j, c in enumerate(tb) if j not in over_b]
     if a.dtype is not b.dtype:
         raise DTypeError(tr("both inputs should have same dtype; got {} and {}", a.dtype, b.dtype), "b.to(a.dtype)")
-    return into(out, apply(ops.Contract, a, b, ta="".join(ta), tb="".join(tb), ty="".join(ty)))
+    return into(out, apply(ops.Contract, a, b, ta="".join(ta), tb="".join(tb), ty="".join(ty)), exact=True)
 
 
 @in_float32

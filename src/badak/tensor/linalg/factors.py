@@ -100,21 +100,21 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
                    tuple(pivots.shape), tuple(LU.shape))  # fmt: skip
         raise ShapeError(cause, "both as lu_factor gave them")
     if not left:
-        return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH.contiguous())
+        return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH.contiguous(), exact=True)
     P, one = _permutation(LU, pivots), {"upper": False, "unitriangular": True}  # noqa: N806
     if adjoint:
         y = decompose.solve_triangular(LU.mH, B, upper=False)
         y = decompose.solve_triangular(LU.mH, y, upper=True, unitriangular=True)
-        return into(out, matmul(P, y))
+        return into(out, matmul(P, y), exact=True)
     y = decompose.solve_triangular(LU, matmul(P.mT, B), **one)
-    return into(out, decompose.solve_triangular(LU, y, upper=True))
+    return into(out, decompose.solve_triangular(LU, y, upper=True), exact=True)
 
 
 def cholesky_solve(B, L, upper=False, *, out=None) -> Tensor:  # noqa: N803
     """X with A X = B, where A = L L^H, or L^H L with upper=True."""
     first, second = (L.mH, L) if upper else (L, L.mH)
     y = decompose.solve_triangular(first, B, upper=False)
-    return into(out, decompose.solve_triangular(second, y, upper=True))
+    return into(out, decompose.solve_triangular(second, y, upper=True), exact=True)
 
 
 def cholesky_inverse(L, upper=False, *, out=None) -> Tensor:  # noqa: N803

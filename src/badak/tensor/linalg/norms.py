@@ -57,7 +57,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
             y = unsqueeze(y, d)
     else:
         raise ArgumentError(tr("linalg.matrix_norm: Order {} not supported", ord), "ord='fro', 'nuc', 1, -1, inf, -inf, 2 or -2")
-    return into(out, y if keepdim else y.squeeze((rows, columns)))
+    return into(out, y if keepdim else y.squeeze((rows, columns)), exact=True)
 
 
 def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803
@@ -113,15 +113,15 @@ def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
     rows, columns = A._array.shape[-2:]
     if p in (None, 2, -2):
         if not rows or not columns:
-            return into(out, A.new_zeros(A.shape[:-2], dtype=svdvals(A).dtype))
+            return into(out, A.new_zeros(A.shape[:-2], dtype=svdvals(A).dtype), exact=True)
         s = svdvals(A)
-        return into(out, div(s[..., -1], s[..., 0]) if p == -2 else div(s[..., 0], s[..., -1]))
+        return into(out, div(s[..., -1], s[..., 0]) if p == -2 else div(s[..., 0], s[..., -1]), exact=True)
     if rows != columns:
         cause = tr("linalg.cond(ord={}): A must be batches of square matrices, but they are {} by {} matrices", p, rows, columns)
         raise ShapeError(cause, "p=2")
     if not rows:
-        return into(out, matrix_norm(A, "fro"))
+        return into(out, matrix_norm(A, "fro"), exact=True)
     inverse, info = inv_ex(A)
     singular = info != 0
     y = mul(matrix_norm(A, p), matrix_norm(inverse.masked_fill(singular[..., None, None], 0), p))
-    return into(out, y.masked_fill(singular, nan if p == "nuc" else inf))  # as in PyTorch
+    return into(out, y.masked_fill(singular, nan if p == "nuc" else inf), exact=True)  # as in PyTorch

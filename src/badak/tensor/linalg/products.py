@@ -50,7 +50,7 @@ def matmul(input, other, *, out=None) -> Tensor:
     if not isinstance(other, Tensor):
         raise not_a_tensor("matmul", other)
     y = apply(MatMul, input, other) if kind in "fV" else _by_numpy(input, other)
-    return into(out, y)
+    return into(out, y, exact=True)
 
 
 def _by_numpy(a: Tensor, b: Tensor) -> Tensor:
@@ -169,7 +169,7 @@ def outer(input, vec2, *, out=None) -> Tensor:
 ger = outer
 
 
-def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
+def _plus(input, product: Tensor, beta, alpha, out, exact: bool = True) -> Tensor:
     if product._array.dtype.kind in "iub":  # which take the whole part of a factor, as in PyTorch
         beta, alpha = (int(factor) if isinstance(factor, float) else factor for factor in (beta, alpha))
     sizes = product._array.shape
@@ -178,7 +178,7 @@ def _plus(input, product: Tensor, beta, alpha, out) -> Tensor:
         raise ShapeError(cause, "an input of the product's shape, or one that stretches to it")
     product = product if alpha == 1 else mul(product, alpha)
     # lies as the product does
-    return into(out, product if beta == 0 else add(product, input if beta == 1 else mul(input, beta)))
+    return into(out, product if beta == 0 else add(product, input if beta == 1 else mul(input, beta)), exact)
 
 
 _MIXED = {"f", BFLOAT16.char}  # which autocast takes as they are
@@ -203,7 +203,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
 @in_float32
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
     """beta input + alpha sum_b batch1[b] batch2[b]."""
-    return _plus(in_half(input), sum(bmm(batch1, batch2), 0), beta, alpha, out)
+    return _plus(in_half(input), sum(bmm(batch1, batch2), 0, dtype=batch1.dtype), beta, alpha, out)
 
 
 @in_float32
@@ -224,7 +224,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
             raise ArgumentError(cause, "x.float() for each of the tensors")
     if kind == "b":
         beta, alpha = bool(beta), bool(alpha)
-    return _plus(input, product, beta, alpha, out)
+    return _plus(input, product, beta, alpha, out, exact=False)
 
 
 def chain_matmul(*matrices) -> Tensor:
@@ -271,12 +271,12 @@ def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
     if len(a) != 3 or len(b) != 3:
         raise ArgumentError(tr("linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim, len(a), len(b)), None)
     parts = [sub(mul(a[i], b[j]), mul(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
-    return into(out, stack(parts, dim))
+    return into(out, stack(parts, dim), exact=True)
 
 
 def vecdot(x, y, *, dim=-1, out=None) -> Tensor:
     """The sum along `dim` of the products of the conjugate of x with y."""
-    return into(out, mul(in_half(x).conj(), in_half(y)).sum(dim))
+    return into(out, mul(in_half(x).conj(), in_half(y)).sum(dim), exact=True)
 
 
 @in_float32
@@ -285,4 +285,4 @@ def multi_dot(tensors, *, out=None) -> Tensor:
     tensors = list(tensors)
     if len(tensors) < 2:
         raise ArgumentError("multi_dot(): expected at least 2 tensors", None)
-    return into(out, chain_matmul(*tensors))
+    return into(out, chain_matmul(*tensors), exact=True)

@@ -44,7 +44,7 @@ def householder_product(input, tau, *, out=None) -> Tensor:  # noqa: A002
     y = Tensor._of(np.eye(m, n, dtype=input._array.dtype)).expand(*input.shape)
     for v, t in reversed(_reflections(input, tau, "linalg.householder_product")):
         y = y - t * matmul(v, matmul(v.mH, y))
-    return into(out, y)
+    return into(out, y, exact=True)
 
 
 orgqr = householder_product
@@ -57,4 +57,4 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None) -> Tensor:
     wanted = parts if transpose == left else list(reversed(parts))
     for v, t in wanted:
         y = y - (t.conj() if transpose == left else t) * matmul(v, matmul(v.mH, y))
-    return into(out, y if left else y.mH)
+    return into(out, y if left else y.mH, exact=True)

@@ -23,7 +23,7 @@ def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
                    "got {} != {}", math.prod(rest), B.numel())  # fmt: skip
         raise ShapeError(cause, "A with as many numbers along its last dims as B has")
     X = decompose.solve(A.reshape(B.numel(), B.numel()), B.reshape(-1))  # noqa: N806
-    return into(out, X.reshape(*rest))
+    return into(out, X.reshape(*rest), exact=True)
 
 
 def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
@@ -35,7 +35,7 @@ def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
         cause = tr("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {} != {}",
                    math.prod(last), math.prod(first))  # fmt: skip
         raise ShapeError(cause, "A.reshape so that the first `ind` dims hold as many numbers as the others")
-    return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first))
+    return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first), exact=True)
 
 
 def vander(x, *, N=None) -> Tensor:  # noqa: N803
