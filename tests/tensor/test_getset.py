@@ -54,6 +54,21 @@ def test_getitem(key):
     agree(lambda x: x[key], lambda x: x[_torch_key(key)], floats(3, 2, 4))
 
 
+@pytest.mark.parametrize("of", ["True", "False"])
+@pytest.mark.parametrize("key", ["{}", "{}, [0, 1]", ":, {}", "{}, :, [0, 1]", "{}, 1", "None, {}, 0", "..., {}", "[1, 0], {}"])
+def test_a_mask_of_one_number_in_memory_of_any_order(key, of):
+    """It picks 1 or 0 entries of an axis of its own."""
+    mine, theirs = (eval(f"lambda x: x[{key.format(f'm({of})')}]", {"m": m}) for m in (bk.tensor, torch.tensor))
+    try:
+        theirs(torch.zeros(2, 3, 4))
+    except IndexError:
+        with pytest.raises(IndexError):
+            mine(bk.zeros(2, 3, 4))
+    else:
+        agree(lambda x: mine(x.permute(2, 0, 1)), lambda x: theirs(x.permute(2, 0, 1)), floats(3, 2, 4))
+        agree(lambda x: mine(x[:, :2, 1:]), lambda x: theirs(x[:, :2, 1:]), floats(3, 3, 4))
+
+
 @pytest.mark.parametrize("key", BASIC + ADVANCED, ids=str)
 def test_setitem_with_a_number_and_with_a_tensor(key):
     def assign(x, value, key):

@@ -350,3 +350,10 @@ def test_what_cannot_be_repeated(lib):
         with pytest.raises(RuntimeError):
             call()
     assert bk.repeat_interleave(bk.ones(2, 3), 2, 0, output_size=4).shape == (4, 3)
+
+
+@pytest.mark.parametrize("kind", [float, int, bool, complex])
+def test_view_takes_pythons_types_as_dtypes(kind):
+    for t in (torch, bk):
+        x = t.ones(4, 4).view(kind)
+        assert (x.dtype, x.shape[0]) == (t.tensor([kind(1)]).to(kind).dtype, 4)

@@ -21,6 +21,10 @@ def picked(x, key):
     """
     y = x[key]
     arrays = [part for part in key if type(part) is np.ndarray]
+    if any(
+        part.dtype == bool and not part.ndim for part in arrays
+    ):  # which stands where no axis is: one of size 1 that it picks from
+        return picked(*_with_axes(x, key))
     if x.flags.c_contiguous and all(part.flags.c_contiguous for part in arrays):
         return row_major(y)
     whole, places, axis = [], [], 0  # the key without its arrays, and the axes of x[whole] that they replace
@@ -36,6 +40,18 @@ def picked(x, key):
     there = (..., *(None,) * (rest.ndim - first))
     constant = np.expand_dims(rest, tuple(range(first, first + ids[0].ndim))) if y.size else y
     return laid(y, constant, *[n[there] for n in ids])
+
+
+def _with_axes(x, key):
+    """The same choice by masks that have an axis each: one of size 1 is put into x for each mask of one number."""
+    parts, axis, places = _without_dots(key, x.ndim), 0, []
+    for at, part in enumerate(parts):
+        if type(part) is np.ndarray and part.dtype == bool and not part.ndim:
+            places.append(axis + len(places))
+            parts[at] = part[None]
+        elif part is not None:
+            axis += _dims(part) or 1
+    return np.expand_dims(x, tuple(places)), tuple(parts)
 
 
 def _without_dots(key, ndim):

@@ -14,7 +14,7 @@ from badak.ops._broadcast import stretched
 from badak.ops._check import axis_of
 from badak.ops.index import Select
 from badak.tensor.apply import apply, see
-from badak.tensor.dtypes import Size, int64, no_sizes
+from badak.tensor.dtypes import Size, int64, no_sizes, to_dtype
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.tensor import Tensor
 
@@ -70,8 +70,8 @@ def view(input, *shape, dtype=None) -> Tensor:
         >>> tuple(badak.arange(6).view(2, -1).shape)
         (2, 3)
     """
-    if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType)):
-        return Tensor._of(_read_as(input, dtype or shape[0]))
+    if dtype is not None or (len(shape) == 1 and isinstance(shape[0], DType | type)):
+        return Tensor._of(_read_as(input, to_dtype(shape[0] if dtype is None else dtype)))
     if _is_view(input, shape := sizes(shape)):
         return _reshaped(ops.View, input, shape)
     raise ShapeError(
