@@ -54,3 +54,11 @@ def test_a_derived_class_prints_its_name():
         made = type("Made", (space.Tensor,), {})
         assert repr(kept(space.ones(2))) == "Parameter containing:\nParameter(Kept([1., 1.], requires_grad=True))"
         assert repr(space.ones(2).as_subclass(made)) == "Made([1., 1.])"
+
+
+def test_a_piece_whose_base_was_changed_can_be_printed():
+    for space in (badak, torch):
+        x = space.ones(4, requires_grad=True) * 1
+        piece, _ = x.split(2)
+        x.mul_(2)
+        assert str(piece) == "tensor([2., 2.], grad_fn=<Invalid>)"

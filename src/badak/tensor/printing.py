@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from badak.core.errors import GraphError
 from badak.core.public_api.overriding import is_own
 from badak.tensor.dtypes import bool_, default_dtype, int64
 
@@ -185,8 +186,12 @@ def _is_plain(dtype) -> bool:
 
 
 def _history(x) -> list[str]:
-    if x.grad_fn is not None:
-        return [f"grad_fn=<{type(x.grad_fn).__name__}>"]
+    try:
+        node = x.grad_fn
+    except GraphError:  # one of several pieces, whose base was changed: it can be printed, not used
+        return ["grad_fn=<Invalid>"]
+    if node is not None:
+        return [f"grad_fn=<{type(node).__name__}>"]
     return ["requires_grad=True"] if x.requires_grad else []
 
 
