@@ -127,3 +127,21 @@ def test_polygamma_is_a_method_and_takes_its_order_as_a_tensor(t):
     x = t.tensor([1.0, 2.0])
     assert x.polygamma(1).tolist() == t.polygamma(1, x).tolist() == t.special.polygamma(t.tensor(1), x).tolist()
     assert t.ones(()).polygamma(1).item() == pytest.approx(1.6449341)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda t, out: t.arange(0, 1, 0.1, out=out),
+        lambda t, out: t.linspace(0, 10, 7, out=out),
+        lambda t, out: t.logspace(0, 1, 7, out=out),
+        lambda t, out: t.full((2,), 0.1, out=out),
+    ],
+    ids=["arange", "linspace", "logspace", "full"],
+)
+def test_what_makes_numbers_makes_them_in_the_dtype_of_out(made, dtype):
+    if dtype == "int32" and made.__code__.co_names == ("arange",):
+        pytest.skip("a step that is cut to 0")
+    theirs, ours = (made(t, t.empty(0, dtype=getattr(t, dtype))).tolist() for t in (torch, badak))
+    assert ours == theirs

@@ -310,3 +310,42 @@ def test_an_unknown_device_is_answered_with_the_known_ones_as_libraries_read_the
             lib.device("notadevice")
         known.append(str(caught.value).splitlines()[0])
     assert known[0] == known[1]
+
+
+@pytest.mark.parametrize("dtype", [None, "complex64", "complex128"])
+@pytest.mark.parametrize("ends", [(0, 1 + 2j), (1j, 2), (0.5, 3), (-1 - 1j, 1 + 1j)])
+def test_complex_numbers_evenly_spaced(ends, dtype):
+    if dtype is None and not any(isinstance(end, complex) for end in ends):
+        return
+    for name in ("linspace", "logspace"):
+        for steps in (0, 1, 5):
+            theirs, ours = (getattr(t, name)(*ends, steps, dtype=dtype and getattr(t, dtype)) for t in (torch, badak))
+            assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=2e-6 if theirs.dtype is torch.complex64 else 1e-13)
+    with pytest.raises(RuntimeError, match="can't be safely cast"):
+        badak.linspace(0, 1j, 3, dtype=badak.float32)
+    with pytest.raises(RuntimeError, match="can't be safely cast"):
+        badak.linspace(0, 1j, 3, out=badak.empty(0))
+
+
+class Speaks:
+    """An array that has DLPack's protocol and no other."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **asked):
+        return self.x.__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("t", [torch, badak])
+def test_an_array_that_speaks_dlpack_and_a_capsule_are_taken(t):
+    x = t.arange(3.0)
+    for shared in (t.as_tensor(Speaks(x)), t.asarray(Speaks(x)), t.asarray(t.utils.dlpack.to_dlpack(x), copy=False)):
+        assert shared.data_ptr() == x.data_ptr()
+    copied = t.tensor(Speaks(x), dtype=t.float64)
+    assert (copied.tolist(), copied.dtype) == ([0, 1, 2], t.float64)
+    assert t.tensor(Speaks(x)).data_ptr() != x.data_ptr()

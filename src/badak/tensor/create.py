@@ -11,6 +11,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotS
 from badak.kernels.memory_format import channels_innermost, copied, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
+from badak.tensor.dlpack import handed
 from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
 from badak.tensor.layouts import no_values, order_asked, sparse_coo, strided
 from badak.tensor.meta_storage import description, filled, new_memory, unfilled
@@ -87,6 +88,7 @@ def _of_storage(storage, dtype) -> Tensor:
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = False) -> Tensor:
     """`obj` as a tensor, a buffer as `frombuffer`; copy=True never shares memory, copy=False always does or raises."""
     buffer = isinstance(obj, memoryview | bytearray | bytes | PythonArray)
+    obj = handed(obj)
     made = frombuffer(obj, dtype=dtype or default_dtype()) if buffer else as_tensor(obj, dtype, device)
     source = obj._array if isinstance(obj, Tensor) else obj
     if copy is False and not buffer and not (isinstance(source, np.ndarray) and source.dtype == made._array.dtype):
@@ -456,7 +458,7 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
         >>> badak.arange(3).tolist()
         [0, 1, 2]
     """
-    dtypes.agreed(dtype, out)
+    dtype = dtypes.agreed(dtype, out)
     if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
         return sequence(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     if start is None and end is None:
@@ -500,7 +502,7 @@ def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=N
         raise ArgumentTypeError("range(): missing a required argument: 'end'", "range(0, 5), or arange(5)")
     cause = tr("range is deprecated: it includes its end, as Python's range does not")
     warn_once(inclusive_range, cause, "arange, with an end behind the last")
-    dtypes.agreed(dtype, out)
+    dtype = dtypes.agreed(dtype, out)
     dtype = default_dtype() if dtype is None else to_dtype(dtype)
     start, end, step = (int(value) if dtype.kind in ("int", "uint") else value for value in map(_number, (start, end, step)))
     if step and (step > 0) == (end >= start) or end == start:

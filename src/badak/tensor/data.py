@@ -12,6 +12,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.kernels.half import converted
 from badak.tensor import dtypes
+from badak.tensor.dlpack import handed
 from badak.tensor.tensor import Tensor
 
 _ARRAYS = (Tensor, np.ndarray, np.generic)
@@ -22,6 +23,8 @@ def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
     if isinstance(data, _ARRAYS):
         array = data._array if isinstance(data, Tensor) else _known(np.asarray(data))
         return array if kind is None else converted(array, kind)
+    if (held := handed(data)) is not data:
+        return as_array(held, kind)
     if isinstance(data, str | bytes) or data is None:
         cause = tr("tensor: expected numbers; got {}", type(data).__name__)
         raise ArgumentTypeError(cause, "turn text into ids with a vocabulary first")

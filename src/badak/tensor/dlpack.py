@@ -74,6 +74,12 @@ def from_dlpack(ext_tensor, *, device=None, copy: bool | None = None) -> Tensor:
     return Tensor._fresh(array.copy(order="K") if copy else array)
 
 
+def handed(data: Any) -> Any:
+    """`data`, or the tensor on the memory of a capsule, or of an array that speaks DLPack and does not make NumPy's arrays."""
+    held = type(data).__name__ == "PyCapsule" or (hasattr(data, "__dlpack__") and not hasattr(data, "__array__"))
+    return from_dlpack(data) if held else data
+
+
 def to_dlpack(tensor: Tensor) -> Any:
     """A capsule of this tensor's memory, to be taken once.
 

@@ -74,8 +74,11 @@ def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requi
         >>> badak.linspace(0, 1, 5).tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    dtypes.agreed(dtype, out)
+    dtype = dtypes.agreed(dtype, out)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if any(map(_is_complex, (start, end))) or wanted.is_complex:
+        array = _complex("linspace", start, end, steps, dtype)
+        return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
         return _between(start, end, steps, wanted)
     array = _spaced(_number(start), _number(end), steps, wanted)
@@ -86,8 +89,12 @@ def logspace(
     start, end, steps: int, base: float = 10.0, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
 ) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
-    dtypes.agreed(dtype, out)
+    dtype = dtypes.agreed(dtype, out)
     wanted = default_dtype() if dtype is None else to_dtype(dtype)
+    if any(map(_is_complex, (start, end))) or wanted.is_complex:
+        array = _complex("logspace", start, end, steps, dtype)
+        array = np.power(complex(base), array.astype(np.complex128)).astype(array.dtype)
+        return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
     if (_is_float(start) or _is_float(end)) and wanted.is_floating_point and out is None and not requires_grad:
         return (float(base) ** _between(start, end, steps, dtypes.float64)).to(wanted)
     start, end = _number(start), _number(end)
@@ -96,6 +103,21 @@ def logspace(
     spaced = _spaced(start, end, steps, wanted if wanted is dtypes.bool_ else dtypes.float64)
     array = np.power(np.longdouble(base), spaced.astype(np.longdouble))  # NumPy's double has other last digits with AVX-512
     return sequence(array.astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+
+
+def _is_complex(x) -> bool:
+    return x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
+
+
+def _complex(name: str, start, end, steps: int, dtype):
+    """Both parts of complex numbers, each evenly spaced."""
+    wanted = default_dtype().to_complex() if dtype is None else to_dtype(dtype)
+    if not wanted.is_complex:
+        cause = tr("{}(): inferred dtype complex can't be safely cast to passed dtype {}", name, wanted)
+        raise DTypeError(cause, "dtype=badak.complex64")
+    start, end = (complex(x.item() if isinstance(x, Tensor) else x) for x in (start, end))
+    parts = (_spaced(a, b, steps, wanted.to_real()) for a, b in ((start.real, end.real), (start.imag, end.imag)))
+    return np.stack([*parts], axis=-1).view(wanted.numpy)[..., 0]
 
 
 def _spaced(start, end, steps: int, kind: dtypes.dtype):
