@@ -455,6 +455,7 @@ from badak.tensor.reduce import cumprod as cumprod
 from badak.tensor.reduce import cumsum as cumsum
 from badak.tensor.reduce import diff as diff
 from badak.tensor.reduce import dist as dist
+from badak.tensor.reduce import hash_tensor as hash_tensor
 from badak.tensor.reduce import logsumexp as logsumexp
 from badak.tensor.reduce import max as max
 from badak.tensor.reduce import min as min

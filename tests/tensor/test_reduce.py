@@ -198,3 +198,10 @@ def test_any_and_all_over_no_dim():
         for none in ((), []):
             agree_both("any", each, none)
             agree_both("all", each, none, keepdim=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "int8", "uint8", "bool"])
+@pytest.mark.parametrize("asked", [{}, {"dim": 1}, {"dim": (0,), "keepdim": True}, {"dim": (0, 1)}])
+def test_the_hash_of_numbers_is_pytorchs(asked, dtype):
+    theirs, ours = (t.hash_tensor(t.arange(-3, 3).reshape(2, 3).to(getattr(t, dtype)).t(), **asked) for t in (torch, bk))
+    assert (ours.tolist(), tuple(ours.shape), ours.dtype) == (theirs.tolist(), tuple(theirs.shape), bk.uint64)

@@ -571,6 +571,8 @@ class Methods:
         """x in float16; x itself where it is so already."""
     def hardshrink(self, lambd=0.5) -> Tensor:
         """y = x where |x| > lambd, else 0."""
+    def hash_tensor(self, dim=(), *, keepdim: _bool = False, mode: _int = 0, out=None) -> Tensor:
+        """The bits of the numbers, as float64 or int64, joined by xor, in uint64: over dim, or over all."""
     def heaviside(self, other, *, out=None) -> Tensor:
         """0 below 0, 1 above, other at 0; without gradient."""
     def heaviside_(self, other, *, out=None) -> Tensor:

@@ -21,6 +21,7 @@ class _Legacy(type):
     """FloatTensor and its kin are names for a dtype: calling one makes a plain tensor, isinstance asks for the dtype."""
 
     kind: dtypes.dtype
+    dtype = property(lambda cls: cls.kind)
 
     def __new__(mcls, name: str, bases: tuple[type, ...], content: dict[str, Any]) -> "_Legacy":
         if bases:

@@ -226,6 +226,23 @@ def _count(input, dim) -> Tensor:
     return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
 
 
+def hash_tensor(input, dim=(), *, keepdim: bool = False, mode: int = 0, out=None) -> Tensor:
+    """The bits of the numbers, as float64 or int64, joined by xor, in uint64: over dim, or over all."""
+    if mode:
+        raise ArgumentError(tr("Unknown hash_tensor mode: {}", mode), "mode=0")
+    if input.is_complex():
+        raise DTypeError(tr("hash_tensor: expected real numbers; got {}", input.dtype), "badak.view_as_real(x)")
+    dim = None if dim == () else dim
+    not_empty("hash_tensor", input, dim)
+    return into(out, _xored(cast(input, dtypes.float64 if input.is_floating_point() else dtypes.int64), dim, keepdim), exact=True)
+
+
+@events.pure(along="dim")
+def _xored(input, dim, keepdim) -> Tensor:
+    bits = np.ascontiguousarray(input._array).view(np.uint64).reshape(input._array.shape)
+    return Tensor._of(np.asarray(np.bitwise_xor.reduce(bits, axis=axes_of(dim, bits.ndim), keepdims=keepdim)))
+
+
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor:
     """The sum with NaN counted as 0."""
     return sum(input.masked_fill(input.isnan(), 0), dim, keepdim, dtype=dtype, out=out)

@@ -173,7 +173,7 @@ TABLE = {
     ),
     "tensor.rearrange": Names(both="flip fliplr flipud repeat_interleave roll tile", methods="repeat"),
     "tensor.reduce": Names(
-        both=("all aminmax any count_nonzero cumprod cumsum diff dist logsumexp max min nanmean nansum norm std var"),
+        both=("all aminmax any count_nonzero cumprod cumsum diff dist hash_tensor logsumexp max min nanmean nansum norm std var"),
         functions="std_mean var_mean",
         in_place="cumsum_ cumprod_",
     ),
