@@ -197,3 +197,22 @@ def test_a_library_can_stand_around_what_is_differentiated(lib, monkeypatch):
     made = lib.func.jacrev(lambda a: a * 2)(lib.ones(3)), lib.func.grad(lambda a: (a * a).sum())(lib.ones(2))
     assert [x.tolist() for x in made] == [[[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [2.0, 2.0]]
     assert (3,) in seen and (2,) in seen
+
+
+@pytest.mark.parametrize("t", [torch, badak])
+def test_what_a_module_puts_in_the_place_of_a_tensor_stands_in_the_dict(t):
+    class Counts(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", t.zeros(()))
+
+        def forward(self, x):
+            self.seen = self.seen + 1
+            return x + self.seen
+
+    counts, state = Counts(), {"seen": t.ones(())}
+    assert t.func.functional_call(counts, state, t.ones(())).item() == 3
+    assert (counts.seen.item(), state["seen"].item()) == (0, 2)
+    state = {"seen": t.ones(())}
+    t.func.functional_call(counts, (state,), t.ones(()))
+    assert (counts.seen.item(), state["seen"].item()) == (0, 1)

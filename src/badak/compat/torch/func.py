@@ -330,9 +330,13 @@ def functional_call(
     module: Module, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict | None = None, *,
     tie_weights: bool = True, strict: bool = False,
 ) -> Any:  # fmt: skip
-    """module(*args, **kwargs) with the tensors of the dicts in place of its parameters and buffers of these names."""
-    dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, tuple | list) else (parameter_and_buffer_dicts,)
-    given = {name: tensor for part in dicts for name, tensor in part.items()}
+    """module(*args, **kwargs) with the tensors of the dicts in place of its parameters and buffers of these names.
+
+    Where the module puts another tensor in the place of one, it stands in the dict afterwards, where there is but one.
+    """
+    given = parameter_and_buffer_dicts
+    if isinstance(given, tuple | list):
+        given = {name: tensor for part in given for name, tensor in part.items()}
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _reparametrize_module(module, given, tie_weights=tie_weights, strict=strict):
         return module(*args, **(kwargs or {}))
@@ -365,12 +369,14 @@ def _reparametrize_module(
         path, _, last = name.rpartition(".")
         owner = module.get_submodule(path)
         held = owner._parameters if last in owner._parameters else owner._buffers
-        places.append((held, last, held[last]))
+        places.append((held, last, held[last], name))
         held[last] = tensor
     try:
         yield
     finally:
-        for held, last, before in places:
+        for held, last, before, name in places:
+            if name in parameters_and_buffers and last in held:
+                parameters_and_buffers[name] = held[last]
             held[last] = before
 
 
