@@ -189,3 +189,22 @@ def test_a_layer_without_values_is_loaded_and_scripted_as_in_pytorch():
         assert layer.has_uninitialized_params()
         with pytest.raises(RuntimeError, match="has uninitialized parameters weight.* forget to run a forward pass"):
             lib.jit.script(layer)
+
+
+@pytest.mark.parametrize(
+    "axes, shape", [(2, (2, 3, 4, 4)), (2, (3, 4, 4)), (3, (3, 4, 4, 4)), (2, (0, 3, 4, 4)), (3, (0, 2, 4, 4, 4))]
+)
+def test_fractional_pooling_to_nothing_and_of_nothing(axes, shape):
+    for size in ((0,) * axes, (1,) + (0,) * (axes - 1), (2,) * axes):
+        made = [getattr(t.nn.functional, f"fractional_max_pool{axes}d")(t.ones(shape), 2, size) for t in (torch, badak)]
+        assert tuple(made[1].shape) == tuple(made[0].shape)
+    with pytest.raises(RuntimeError, match="Expected input to have non-zero size for non-batch dimensions"):
+        getattr(badak.nn.functional, f"fractional_max_pool{axes}d")(badak.ones(1, 0, *(4,) * axes), 2, 1)
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool", "adaptive_max_pool"])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_adaptive_pooling_of_no_channels(name, axes):
+    for shape in ((0, *(4,) * axes), (0, 3, *(4,) * axes)):
+        made = [getattr(t.nn.functional, f"{name}{axes}d")(t.ones(shape), 2) for t in (torch, badak)]
+        assert tuple(made[1].shape) == tuple(made[0].shape)

@@ -349,3 +349,9 @@ def test_an_array_that_speaks_dlpack_and_a_capsule_are_taken(t):
     copied = t.tensor(Speaks(x), dtype=t.float64)
     assert (copied.tolist(), copied.dtype) == ([0, 1, 2], t.float64)
     assert t.tensor(Speaks(x)).data_ptr() != x.data_ptr()
+
+
+@pytest.mark.parametrize("t", [torch, badak])
+def test_limits_of_one_dtype_are_equal(t):
+    assert t.finfo(t.float16) == t.finfo(t.float16) != t.finfo(t.float32) == t.finfo()
+    assert t.iinfo(t.int8) == t.iinfo(t.int8) != t.iinfo(t.uint8)

@@ -342,7 +342,16 @@ def _length(size: Any, place: int) -> int:
         raise ArgumentTypeError(cause, "integers, such as (2, 3)") from None
 
 
-class finfo:  # noqa: N801
+class _Limits:
+    """What two of the same dtype have in common: they are equal, as in PyTorch."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class finfo(_Limits):  # noqa: N801
     """Limits of a floating-point dtype, or of a complex one's parts: min, max, eps, tiny, smallest_normal, bits, resolution."""
 
     def __init__(self, type=None):  # noqa: A002
@@ -363,7 +372,7 @@ class finfo:  # noqa: N801
         )
 
 
-class iinfo:  # noqa: N801
+class iinfo(_Limits):  # noqa: N801
     """Limits of an integer dtype: min, max, bits."""
 
     def __init__(self, type):  # noqa: A002

@@ -1,12 +1,12 @@
 """What containers are made of: the registered types of `pytree.py`, and the keys that lead into them."""
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple  # which stands in specs for every class that it makes
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 
 
 class SequenceKey(NamedTuple):
@@ -165,11 +165,6 @@ def _defaultdict_flatten(d: Any) -> tuple[list, list]:
 
 def _namedtuple_flatten(d: Any) -> tuple[list, type]:
     return list(d), type(d)
-
-
-def namedtuple(*args: Any) -> NoReturn:
-    """Stands in specs for every class of named tuples."""
-    raise NotSupportedError("pytree.namedtuple is a mark and makes nothing", "collections.namedtuple")
 
 
 def _deque_flatten(d: deque) -> tuple[list, int | None]:

@@ -111,8 +111,13 @@ def _fractional(input, kernel_size, output_size, output_ratio, return_indices, s
         ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * axes
         output_size = tuple(int(n * ratio) for n, ratio in zip(x.shape[2:], ratios))
     out = sizes(output_size, axes, where, "output_size")
+    if batched and 0 in x.shape[1:]:
+        cause = tr(
+            "{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)
+        )
+        raise ShapeError(cause, None)
     for n, k, size in zip(x.shape[2:], kernel, out):
-        if size < 1 or size + k - 1 > n:
+        if size < 0 or size + k - 1 > n:
             cause = tr("{}(): pool {} with output size {} is too large for an input of size {}", where, k, size, n)
             raise ShapeError(cause, "output_size + kernel_size - 1 is the input's size at most")
     if samples is None:
@@ -146,5 +151,5 @@ def _starts(u: Tensor, n: int, kernel: int, out: int) -> Tensor:
         begins = ((u + i) * step).to(int64) - (u * step).to(int64)
         begins = begins.where(i < out - 1, n - kernel)
     else:
-        begins = (u * 0).to(int64) + (n - kernel)
+        begins = ((u * 0).to(int64) + (n - kernel))[..., :out]
     return begins.unsqueeze(-1) + arange(kernel)

@@ -207,7 +207,7 @@ def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
     """The means of windows, one axis after the other: the mean of a box is the mean of means of its slices."""
     given, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     x = given.contiguous()
-    for axis, size in enumerate(_wanted(x, output_size, where), start=2):
+    for axis, size in enumerate(_wanted(x, output_size, where, batched), start=2):
         n = x.shape[axis]
         if size and n % size == 0:
             x = x.unflatten(axis, (size, n // size)).mean(axis + 1) if size != n else x
@@ -257,7 +257,7 @@ def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: st
     """The maxima of windows, and their first places in reading order: so the last axis comes first."""
     x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     values, places = x.detach(), arange(math.prod(x.shape[2:])).reshape(x.shape[2:]).expand(x.shape)
-    for axis, size in reversed(list(enumerate(_wanted(x, output_size, where), start=2))):
+    for axis, size in reversed(list(enumerate(_wanted(x, output_size, where, batched), start=2))):
         best, kept = [], []
         for start, count in _cuts(x.shape[axis], size):
             value, at = values.narrow(axis, start, count).max(axis, keepdim=True)
@@ -276,7 +276,7 @@ def _laid(y: Tensor, x: Tensor, batched: bool) -> Tensor:
     return as_images(y, x, lines=True) if x.dim() < 5 else y
 
 
-def _wanted(x: Tensor, output_size, where: str) -> list[int]:
+def _wanted(x: Tensor, output_size, where: str, batched: bool) -> list[int]:
     """The output size of each axis; None keeps the input's."""
     axes = x.dim() - 2
     given = tuple(output_size) if is_many(output_size) else (output_size,) * axes
@@ -288,7 +288,7 @@ def _wanted(x: Tensor, output_size, where: str) -> list[int]:
     if len(given) != axes or min(given, default=0) < 0:
         cause = tr("{}: expected output_size of {} numbers of 0 or more, or None; got {}", where, axes, output_size)
         raise ArgumentError(cause, "output_size=1")
-    if 0 in x.shape[1:]:
+    if 0 in x.shape[1 if batched else 2 :]:
         raise ShapeError(
             tr("{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)),
             None,
