@@ -7,17 +7,16 @@ import numpy as np
 from badak.core.errors import NotSupportedError, ShapeError, tr
 from badak.tensor import dtypes
 from badak.tensor.arithmetic import mul as multiply
-from badak.tensor.attributes import held_by
 from badak.tensor.concat import cat as concatenate
 from badak.tensor.index import index_put
 from badak.tensor.inplace_ops import add_ as add_dense_
 from badak.tensor.sparse.create import coalesce, to_dense, to_sparse, to_sparse_coo
-from badak.tensor.sparse.layout import DENSE, CooTensor, SparseTensor, coo
+from badak.tensor.sparse.layout import DENSE, CooTensor, SparseTensor, become, coo
 from badak.tensor.sparse.reductions import sum
 from badak.tensor.tensor import Tensor
 
 
-def add(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Two of the same layout give it, a dense input a dense result."""
     if isinstance(input, SparseTensor) and not isinstance(other, SparseTensor):
         raise NotSupportedError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.", "x.to_dense() + y")
@@ -38,11 +37,11 @@ def add(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor
     return made if isinstance(input, CooTensor) else to_sparse(made, layout=input.layout)
 
 
-def sub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Tensor:
+def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return add(input, other, alpha=-alpha)
 
 
-def mul(input: Any, other: Any, *, out: Any = None) -> Tensor:
+def mul(input: Any, other: Any) -> Tensor:
     """By a number, by a dense tensor at the places of the sparse one, by a sparse one at the places that both have."""
     if not isinstance(input, SparseTensor):
         input, other = other, input
@@ -63,18 +62,18 @@ def mul(input: Any, other: Any, *, out: Any = None) -> Tensor:
     return made if isinstance(input, CooTensor) else to_sparse(made, layout=input.layout)
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     if not isinstance(input, SparseTensor) or (isinstance(other, Tensor) and other.ndim > 0):
         raise NotSupportedError("Sparse division requires a scalar or zero-dim dense tensor divisor", DENSE)
     x = input if rounding_mode is None else _single(input)
     return x.like(x._entries.div(other, rounding_mode=rounding_mode))
 
 
-def neg(input: SparseTensor, *, out: Any = None) -> Tensor:
+def neg(input: SparseTensor) -> Tensor:
     return input.like(-input._entries)
 
 
-def pow(input: SparseTensor, exponent: Any, *, out: Any = None) -> Tensor:
+def pow(input: SparseTensor, exponent: Any) -> Tensor:
     if not isinstance(exponent, int | float) or exponent <= 0 or not isinstance(input, SparseTensor):
         raise NotSupportedError("pow of a sparse tensor takes an exponent above 0, which leaves its zeros 0", DENSE)
     x = _single(input)
@@ -93,8 +92,8 @@ def _same_size(name: str, a: Tensor, b: Tensor) -> None:
         raise ShapeError(cause, "tensors of one shape")
 
 
-def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Tensor:
-    if dim is not None or p not in ("fro", 2, 2.0, None):
+def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    if dim is not None or p not in ("fro", 2, 2.0, None) or keepdim or dtype is not None:
         raise NotSupportedError("norm of a sparse tensor is that of all its values, p=2", DENSE)
     return _single(input)._entries.reshape(-1).norm()
 
@@ -114,7 +113,7 @@ def add_(input: Tensor, *args: Any, alpha: Any = 1, other: Any = None) -> Tensor
         raise NotSupportedError("a number cannot be added to a sparse tensor: it is more than its values", DENSE)
     alpha = args[0] if len(args) == 2 else alpha
     if isinstance(input, SparseTensor):
-        return _become(input, add(input, other, alpha=alpha))
+        return become(input, add(input, other, alpha=alpha))
     _same_size("add_", input, other)
     x = to_sparse_coo(other)
     if input.requires_grad or x.requires_grad:
@@ -127,23 +126,14 @@ def sub_(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 
 
 def mul_(input: Tensor, other: Any) -> Tensor:
-    return _become(input, mul(input, other))
+    return become(input, mul(input, other))
 
 
 def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    return _become(input, div(input, other, rounding_mode=rounding_mode))
+    return become(input, div(input, other, rounding_mode=rounding_mode))
 
 
 def zero_(input: SparseTensor) -> Tensor:
     if isinstance(input, CooTensor):
-        return _become(input, coo(input._at[:, :0], input._entries[:0], input._size, True))
-    return _become(input, input.like(input._entries * 0))
-
-
-def _become(x: Any, made: Any) -> Tensor:
-    if not isinstance(x, SparseTensor) or type(made) is not type(x) or made.dtype is not x.dtype:
-        raise NotSupportedError("an operation in place must keep layout and dtype; this one would change them", "y = x * other")
-    if x.requires_grad and x.is_leaf:
-        raise NotSupportedError("a leaf that requires grad, and is sparse, is not changed in place", "x = x * other")
-    held_by(x).update(held_by(made))
-    return x
+        return become(input, coo(input._at[:, :0], input._entries[:0], input._size, True))
+    return become(input, input.like(input._entries * 0))

@@ -87,7 +87,7 @@ def t(input: SparseTensor) -> Tensor:
     return input if input.ndim < 2 else transpose(input, 0, 1)
 
 
-def index_select(input: SparseTensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
+def index_select(input: SparseTensor, dim: int, index: Tensor) -> Tensor:
     """The slices of `index` along a dim, each as often as it is named."""
     x, dim = to_sparse_coo(input), axis_of(dim, input.ndim)
     n, wanted = x._at.shape[0], index._array.reshape(-1)
@@ -143,7 +143,7 @@ def unsqueeze(input: SparseTensor, dim: int) -> Tensor:
     return coo(Tensor._of(np.insert(x._at._array, dim, 0, 0)), x._entries, (*x.shape[:dim], 1, *x.shape[dim:]), x._tidy)
 
 
-def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+def stack(tensors: Any, dim: int = 0) -> Tensor:
     return cat([unsqueeze(expect_coo("stack", x), dim) for x in tensors], dim)
 
 
@@ -152,7 +152,7 @@ def zeros_like(input: SparseTensor, *, dtype: Any = None, **accepted: Any) -> Te
     return coo(x._at[:, :0].clone(), x._entries.detach()[:0].to(dtype or x.dtype), x._size, True)
 
 
-def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+def cat(tensors: Any, dim: int = 0) -> Tensor:
     """COO tensors next to each other along a sparse dim."""
     xs = [expect_coo("cat", x) for x in tensors]
     dim = axis_of(dim, xs[0].ndim)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.tensor.sparse import arithmetic, create, forms, parts, products, reductions
-from badak.tensor.sparse.layout import FUNCTIONS, TAKE_DENSE, CooTensor, SparseTensor
+from badak.tensor.sparse.layout import FUNCTIONS, TAKE_DENSE, CooTensor, SparseTensor, as_dtype_of, become
 from badak.tensor.tensor import Tensor
 
 _NAMES = {
@@ -24,8 +24,9 @@ _OTHER_NAMES = {
     "transpose": "swapaxes swapdims", "zeros_like": "empty_like",
 }  # fmt: skip
 _EACH = (  # functions f with f(0) = 0
-    "abs absolute asin arcsin asinh arcsinh atan arctan atanh arctanh ceil deg2rad rad2deg erf erfinv expm1 floor frac log1p "
-    "positive relu round sgn sign sin sinh sqrt square tan tanh trunc fix isnan isinf isposinf isneginf"
+    "abs absolute asin arcsin asinh arcsinh atan arctan atanh arctanh ceil conj conj_physical deg2rad rad2deg erf erfinv expm1 "
+    "floor frac log1p nan_to_num positive relu round sgn sign signbit sin sinh sqrt square tan tanh trunc fix isnan isinf isposinf "
+    "isneginf"
 )
 _CONVERTED = "float double half bfloat16 int long short bool cpu"
 _TOLD = "is_floating_point is_complex is_signed element_size get_device is_inference is_shared is_pinned"
@@ -39,6 +40,15 @@ def _of_each(name: str) -> Callable[..., Tensor]:
         return x.like(getattr(x._entries, name)(*args, **options))
 
     return function
+
+
+def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same, whose result the tensor then is."""
+
+    def in_place(input: SparseTensor, *args: Any, **options: Any) -> Tensor:
+        return become(input, as_dtype_of(input, function(input, *args, **options)))
+
+    return in_place
 
 
 def _converted(name: str) -> Callable[..., Tensor]:
@@ -61,9 +71,10 @@ FUNCTIONS |= {other: FUNCTIONS[name] for name, others in _OTHER_NAMES.items() fo
 FUNCTIONS["__iadd__"] = arithmetic.add_
 for _names, _make in ((_EACH, _of_each), (_CONVERTED, _converted), (_TOLD, _told)):
     FUNCTIONS |= {name: _make(name) for name in _names.split()}
+FUNCTIONS |= {f"{name}_": _in_place(FUNCTIONS[name]) for name in (*_EACH.split(), "neg", "negative", "pow")}
 FUNCTIONS |= {
     "mT": lambda input: forms.transpose(input, -2, -1),
-    "mm": lambda input, mat2, *, out=None: products.mm(input, mat2),
+    "mm": lambda input, mat2: products.mm(input, mat2),
     "__rmatmul__": lambda input, other: products.mm(Tensor._of(np.asarray(other)), input),
     "__getitem__": forms.getitem,
     "sum": arithmetic.whole_sum,

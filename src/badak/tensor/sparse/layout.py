@@ -11,11 +11,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentTypeError, NotSupportedError, ShapeError, package, tr, undefined
+from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, NotSupportedError, ShapeError, package, tr, undefined
+from badak.core.modes import modes
 from badak.ops.rows import Rows
 from badak.tensor import dtypes, layouts
+from badak.tensor.attributes import held_by
 from badak.tensor.of_values import OfValues, made, name_of, tensors_among
 from badak.tensor.printing import format_sparse
+from badak.tensor.promote import can_cast, into
 from badak.tensor.properties import Always
 from badak.tensor.tensor import Tensor
 
@@ -50,11 +53,14 @@ class SparseTensor(OfValues):
         kind = next(x.layout for x in given if isinstance(x, SparseTensor))
         known = name in FUNCTIONS and func.__module__ in ("badak", "badak.Tensor", "badak.nn.functional")
         if known and (name in TAKE_DENSE or isinstance(given[0], SparseTensor)):
+            named = dict(kwargs or {})
+            out = named.pop("out", None)
             try:
-                return FUNCTIONS[name](*args, **(kwargs or {}))
+                made = FUNCTIONS[name](*args, **named)
             except TypeError as error:
-                expect_arguments(name, FUNCTIONS[name], args, kwargs or {})
+                expect_arguments(name, FUNCTIONS[name], args, named)
                 raise error
+            return made if out is None else written(name, out, made, given)
         raise NotSupportedError(tr("{} does not know sparse tensors (layout {})", name, kind), DENSE)
 
     def parts(self) -> dict[str, Tensor]:
@@ -67,6 +73,37 @@ class SparseTensor(OfValues):
     def __repr__(self, **options) -> str:
         self._entries._read("str()")
         return format_sparse(self)
+
+
+def become(x: Any, made: Any) -> Tensor:
+    """x, which is what was made."""
+    if not isinstance(x, SparseTensor) or type(made) is not type(x) or made.layout is not x.layout or made.dtype is not x.dtype:
+        raise NotSupportedError("an operation in place must keep layout and dtype; this one would change them", "y = x * other")
+    if x.requires_grad and x.is_leaf:
+        raise NotSupportedError("a leaf that requires grad, and is sparse, is not changed in place", "x = x * other")
+    held_by(x).update(held_by(made))
+    return x
+
+
+def as_dtype_of(x: Tensor, made: Tensor) -> Tensor:
+    """What was made, in x's dtype where it may go there."""
+    if not can_cast(made.dtype, x.dtype):
+        raise DTypeError(tr("result type {} can't be cast to the desired output type {}", made.dtype, x.dtype), "x = x.sin()")
+    return made.to(x.dtype)
+
+
+def written(name: str, out: Any, made: Any, given: list[Any]) -> Tensor:
+    """`out`, which holds what was made."""
+    if modes.grad and any(getattr(x, "requires_grad", False) for x in given):
+        cause = tr("{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                   "requires grad.", name)  # fmt: skip
+        raise GraphError(cause, "with badak.no_grad(), or without out=")
+    if not isinstance(out, Tensor) or out.layout is not made.layout:
+        cause = tr("{}: the result is {}, and out= is not", name, made.layout)
+        raise NotSupportedError(cause, "without out=")
+    if not isinstance(out, SparseTensor):
+        return into(out, made)
+    return become(out, as_dtype_of(out, made))
 
 
 class CooTensor(SparseTensor):

@@ -11,7 +11,7 @@ from badak.tensor.apply import apply
 from badak.tensor.index import index_select
 from badak.tensor.scatter import scatter_reduce
 from badak.tensor.sparse.create import coalesce, to_sparse, to_sparse_coo
-from badak.tensor.sparse.layout import CooTensor, SparseTensor, coo, expect_compressed, need_matrix
+from badak.tensor.sparse.layout import CooTensor, SparseTensor, coo, expect_compressed, need_matrix, written
 from badak.tensor.tensor import Tensor
 
 _REDUCTIONS = ("sum", "mean", "amax", "amin")
@@ -47,14 +47,14 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
     return scatter_reduce(mat2.new_zeros(mat1.shape[0], mat2.shape[1]), 0, to, terms, reduce, include_self=False)
 
 
-def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+def matmul(input: Tensor, other: Tensor) -> Tensor:
     """input @ other, of which one is sparse: matrices, or a sparse matrix and a vector."""
     if isinstance(input, SparseTensor) and other.ndim == 1 and not isinstance(other, SparseTensor):
         return mv(input, other)
     return mm(input, other)
 
 
-def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Tensor:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """A sparse matrix times a vector."""
     if vec.ndim != 1 or isinstance(vec, SparseTensor):
         raise ShapeError(tr("mv: expected a dense vector; got {}, {}", tuple(vec.shape), vec.layout), "mm for two matrices")
@@ -67,7 +67,7 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Tensor:
     return made if bias is None else made + bias
 
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta input + alpha mat1 @ mat2, of a sparse mat1 and dense input and mat2.
 
     Args:
@@ -115,7 +115,8 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, a
         raise ShapeError(cause, "(N, M) and (M, P)")
     at = to_sparse_coo(x)._at
     product = apply(SampledMm, mat1, mat2.t().contiguous(), at[0], at[1])
-    return x.like(x._entries * beta + product * alpha)
+    made = x.like(x._entries * beta + product * alpha)
+    return made if out is None else written("sampled_addmm", out, made, [input, mat1, mat2, out])
 
 
 def _fit(where: str, a: Any, b: Any) -> None:
