@@ -483,3 +483,10 @@ def test_true_at_one_place_twice_is_one_true():
     for t in (torch, badak):
         x = t.sparse_coo_tensor(t.tensor([[0, 0, 1]]), t.tensor([True, True, False]), (3,))
         assert t.sparse.sum(x).item() == x.to_dense().sum().item() == 1
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "bool", "float16"])
+def test_a_sparse_number_keeps_its_dtype(dtype):
+    for t in (torch, badak):
+        x = t.tensor(1).to(getattr(t, dtype)).to_sparse()
+        assert (x.to_dense().dtype, x.to_dense().item()) == (getattr(t, dtype), 1)

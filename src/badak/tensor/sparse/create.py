@@ -149,7 +149,7 @@ def to_dense(input: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
         if x._at.shape[0]:
             input = index_put(zeros(x._size, dtype=x.dtype), tuple(x._at), x._entries, accumulate=True)
         else:
-            input = x._entries.sum(0)
+            input = x._entries.sum(0, dtype=x.dtype)
     return input if dtype is None else input.to(dtype)
 
 

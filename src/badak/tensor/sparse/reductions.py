@@ -28,7 +28,7 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
         3.0
     """
     x = to_sparse_coo(_sparse("sparse.sum", input))
-    x = coalesce(x) if x._entries._array.dtype.kind == "b" else x  # True and True at one place are one True
+    x = to_sparse_coo(coalesce(x)) if x._entries._array.dtype.kind == "b" else x  # True and True at one place are one True
     entries = x._entries if dtype is None else x._entries.to(dtype)
     if dim is None:
         return entries.sum()
