@@ -490,3 +490,18 @@ def test_a_sparse_number_keeps_its_dtype(dtype):
     for t in (torch, badak):
         x = t.tensor(1).to(getattr(t, dtype)).to_sparse()
         assert (x.to_dense().dtype, x.to_dense().item()) == (getattr(t, dtype), 1)
+
+
+@pytest.mark.parametrize("t", [torch, badak])
+def test_an_operation_in_place_keeps_the_dtype_where_the_result_may_go_there(t):
+    x = t.eye(2, dtype=t.float32).to_sparse()
+    assert x.add_(t.eye(2, dtype=t.float64).to_sparse()).dtype is t.float32
+    assert x.mul_(t.eye(2, dtype=t.int64).to_sparse()).dtype is t.float32
+    assert x.to_dense().tolist() == [[2, 0], [0, 2]]
+    with pytest.raises(RuntimeError, match="can't be cast|Can't convert"):
+        t.eye(2, dtype=t.int64).to_sparse().add_(t.eye(2).to_sparse())
+    for a, b in ((t.bool, t.bool), (t.float32, t.bool), (t.bool, t.float32)):
+        x, y = (t.eye(2, dtype=kind).to_sparse() for kind in (a, b))
+        for name in ("sub", "sub_"):
+            with pytest.raises(RuntimeError, match="Subtraction"):
+                getattr(x, name)(y)

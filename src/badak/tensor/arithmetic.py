@@ -68,10 +68,10 @@ def sub(input, other, *, alpha=1, out=None) -> Tensor:
     if alpha is True or isinstance(alpha, Tensor) or alpha != 1:  # a tensor is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
     if type(other) is float or type(other) is int:
-        _no_bool("Subtraction", input)
+        no_bool("Subtraction", input)
         y = run("sub", ops.Add, ops.Shift, ops.Shift, input, -other)
     else:
-        _no_bool("Subtraction", input, other)
+        no_bool("Subtraction", input, other)
         other = operand(other, "sub")
         if isinstance(other, Tensor):
             y = run("sub", ops.Sub, ops.Shift, ops.SubFrom, input, other)
@@ -109,7 +109,7 @@ def _scaled(input, other, alpha):
     return made
 
 
-def _no_bool(what: str, *xs) -> None:
+def no_bool(what: str, *xs) -> None:
     sign = "`-`"
     for x in xs:
         if isinstance(x, Tensor):
@@ -212,7 +212,7 @@ def float_power(input, exponent) -> Tensor:
 def neg(input, *, out=None) -> Tensor:
     """-input.   dx = -dy."""
     if input._array.dtype.kind == "b":
-        _no_bool("Negation", input)
+        no_bool("Negation", input)
     return into(out, apply(ops.Neg, input), exact=True)
 
 

@@ -7,11 +7,12 @@ import numpy as np
 from badak.core.errors import NotSupportedError, ShapeError, tr
 from badak.tensor import dtypes
 from badak.tensor.arithmetic import mul as multiply
+from badak.tensor.arithmetic import no_bool
 from badak.tensor.concat import cat as concatenate
 from badak.tensor.index import index_put
 from badak.tensor.inplace_ops import add_ as add_dense_
 from badak.tensor.sparse.create import coalesce, to_dense, to_sparse, to_sparse_coo
-from badak.tensor.sparse.layout import DENSE, CooTensor, SparseTensor, become, coo
+from badak.tensor.sparse.layout import DENSE, CooTensor, SparseTensor, as_dtype_of, become, coo
 from badak.tensor.sparse.reductions import sum
 from badak.tensor.tensor import Tensor
 
@@ -38,7 +39,12 @@ def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 
 
 def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    _no_bools(input, other)
     return add(input, other, alpha=-alpha)
+
+
+def _no_bools(*given: Any) -> None:
+    no_bool("Subtraction", *(x._entries if isinstance(x, SparseTensor) else x for x in given))
 
 
 def mul(input: Any, other: Any) -> Tensor:
@@ -113,7 +119,7 @@ def add_(input: Tensor, *args: Any, alpha: Any = 1, other: Any = None) -> Tensor
         raise NotSupportedError("a number cannot be added to a sparse tensor: it is more than its values", DENSE)
     alpha = args[0] if len(args) == 2 else alpha
     if isinstance(input, SparseTensor):
-        return become(input, add(input, other, alpha=alpha))
+        return become(input, as_dtype_of(input, add(input, other, alpha=alpha)))
     _same_size("add_", input, other)
     x = to_sparse_coo(other)
     if input.requires_grad or x.requires_grad:
@@ -122,15 +128,16 @@ def add_(input: Tensor, *args: Any, alpha: Any = 1, other: Any = None) -> Tensor
 
 
 def sub_(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    _no_bools(input, other)
     return add_(input, other, alpha=-alpha)
 
 
 def mul_(input: Tensor, other: Any) -> Tensor:
-    return become(input, mul(input, other))
+    return become(input, as_dtype_of(input, mul(input, other)))
 
 
 def div_(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    return become(input, div(input, other, rounding_mode=rounding_mode))
+    return become(input, as_dtype_of(input, div(input, other, rounding_mode=rounding_mode)))
 
 
 def zero_(input: SparseTensor) -> Tensor:
