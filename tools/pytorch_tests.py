@@ -68,6 +68,7 @@ REASONS = [
     ("test_scatter_reduce_", "a product of complex numbers is rounded otherwise than one number after the other"),
     ("test_unique_dim", "rows with NaN come last; PyTorch's sort leaves them anywhere"),
     ("test_alias_from_buffer", "asarray copies what is no array"),
+    ("test_private_stateless_warns", "the private name of a public module is imported without a warning"),
     ("conj_bit", "badak computes a conjugate at once: it is no view, and has no negative bit"),
 ]  # of other numbers, by a part of the test's name and what is said
 

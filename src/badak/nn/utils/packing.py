@@ -67,7 +67,7 @@ def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enfo
         lengths = lengths[order]
     if (np.diff(lengths) > 0).any():
         cause = tr("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True")
-        raise ArgumentError(cause, "enforce_sorted=False")
+        raise ArgumentError(cause, tr("You can pass `enforce_sorted=False`, which sorts them"))
     sizes = (lengths[:, None] > np.arange(lengths[0])).sum(axis=0)
     columns = np.arange(B) if order is None else order
     rows = np.concatenate([t * B + columns[:n] for t, n in enumerate(sizes)])

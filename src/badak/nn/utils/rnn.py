@@ -19,6 +19,9 @@ def pad_sequence(
     """
     if padding_side not in ("right", "left"):
         raise ArgumentError(tr("padding_side should be either 'right' or 'left', got {!r}", padding_side))
+    if not isinstance(sequences, Iterable):
+        cause = tr("pad_sequence: Expected iterable for input sequences, but got arg of type: {}", type(sequences))
+        raise ArgumentError(cause, "pad_sequence([a, b])")
     sequences = list(sequences)
     if not sequences:
         raise ArgumentError("received an empty list of sequences")
