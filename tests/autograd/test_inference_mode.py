@@ -171,3 +171,15 @@ def test_inference_mode_false_records():
             with outer(), lib.inference_mode(False):
                 assert (lib.is_grad_enabled(), lib.is_inference_mode_enabled()) == (True, False)
             assert lib.is_grad_enabled()
+
+
+@pytest.mark.parametrize("view", ["view", "index", "transpose", "unbind", "split", "expand"])
+def test_a_view_of_an_inference_tensor_wants_no_gradient_outside_either(view):
+    for t in (torch, badak):
+        with t.inference_mode():
+            x = t.ones(1, 2, 3, requires_grad=True)
+        made = {
+            "view": lambda x: x.view(-1), "index": lambda x: x[0], "transpose": lambda x: x.transpose(0, 1),
+            "unbind": lambda x: x.unbind(1)[0], "split": lambda x: x.split(1, 1)[0], "expand": lambda x: x.expand(2, 2, 3),
+        }[view](x)  # fmt: skip
+        assert (made.is_inference(), made.requires_grad, made.is_leaf) == (True, False, True)

@@ -119,7 +119,7 @@ def see(op, x, **attributes):
         if observer is not None:
             observer.on_op(op, _FORGOTTEN, (x,), (x._array,), attributes, (y,))
         return y
-    wanted = x._requires_grad if x._whole is None else x.requires_grad
+    wanted = (x._requires_grad if x._whole is None else x.requires_grad) and not x._inference
     observed = anywhere.observers and modes.observer is not None
     if not (wanted or observed or (value := op.value) is None):
         y._array = value(x._array, **attributes)
@@ -216,7 +216,7 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
     node = Node(op, saved, edges, len(outputs))
     slot = 0
     for y in outputs:
-        if y is not None and y._array.dtype.kind in "fcV":  # bfloat16 is of kind V
+        if y is not None and y._array.dtype.kind in "fcV" and not y._inference:  # bfloat16 is of kind V
             y._node, y._output_number, y._requires_grad = node, slot, True
         slot += 1
     if inputs is None and anywhere.has_observers and modes.observer is not None:
