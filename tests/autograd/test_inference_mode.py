@@ -182,4 +182,4 @@ def test_a_view_of_an_inference_tensor_wants_no_gradient_outside_either(view):
             "view": lambda x: x.view(-1), "index": lambda x: x[0], "transpose": lambda x: x.transpose(0, 1),
             "unbind": lambda x: x.unbind(1)[0], "split": lambda x: x.split(1, 1)[0], "expand": lambda x: x.expand(2, 2, 3),
         }[view](x)  # fmt: skip
-        assert (made.is_inference(), made.requires_grad, made.is_leaf) == (True, False, True)
+        assert (made.is_inference(), made.requires_grad, made.is_leaf, made._is_view()) == (True, False, True, False)

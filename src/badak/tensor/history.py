@@ -131,7 +131,7 @@ class History(About):
     @property
     def _base(self) -> "Tensor | None":
         events.memory_asked(self)
-        return self._whole
+        return None if self._inference else self._whole  # inference tensors are no views, as they count no changes
 
     @property
     def grad(self) -> "Tensor | None":
