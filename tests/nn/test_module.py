@@ -4,7 +4,7 @@ import copy
 import math
 import pickle
 import warnings
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 
 import pytest
 import torch
@@ -12,6 +12,8 @@ import torch
 import badak
 from badak import nn
 from badak.core.errors import BadakWarning
+
+Pair = namedtuple("Pair", "first second")
 
 
 class Net(nn.Module):
@@ -416,6 +418,21 @@ def test_a_backward_hook_replaces_the_gradient_of_the_inputs():
     power.register_full_backward_hook(lambda module, dxs, dys: (dxs[0],))
     with pytest.raises(RuntimeError, match="invalid number of grad, got 1, but expected 2"):
         power(x, 2).backward()
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_backward_hooks_leave_a_named_tuple_what_it_is(lib):
+    class Both(lib.nn.Module):
+        def forward(self, x):
+            return Pair(x * 2, x.detach())
+
+    model, seen = Both(), []
+    model.register_full_backward_hook(lambda module, dxs, dys: seen.append((len(dxs), len(dys))))
+    model.register_full_backward_pre_hook(lambda module, dys: seen.append(len(dys)))
+    found = model(lib.ones(2, requires_grad=True))
+    assert type(found) is Pair
+    found.first.sum().backward()
+    assert seen == [2, (1, 2)]
 
 
 HOOKS = "full_backward_hook", "full_backward_pre_hook", "backward_hook"

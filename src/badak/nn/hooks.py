@@ -304,7 +304,7 @@ def _observed(values: tuple, observer: Callable) -> tuple[tuple, tuple[int, ...]
     for slot, (i, tensor) in enumerate(zip(places, seen if isinstance(seen, tuple) else (seen,), strict=True)):
         see_in_function(tensor, values[i], "BackwardHookFunction", slot)
         changed[i] = tensor
-    return tuple(changed), places
+    return tuple(changed) if type(values) is tuple else type(values)(*changed), places  # a named tuple stays one
 
 
 def _spread(grads: tuple, places: tuple[int, ...], count: int) -> tuple:

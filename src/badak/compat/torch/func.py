@@ -402,4 +402,4 @@ def stack_module_state(models: list) -> tuple[dict, dict]:
     return parts[0], parts[1]
 
 
-__getattr__, __dir__ = _door(__name__)
+__getattr__, __dir__ = _door("badak.func")
