@@ -579,7 +579,7 @@ class Methods:
         """heaviside, in place."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
-    def histogram(self, bins, *, range=None, weight=None, density: _bool = False, out=None) -> Any:
+    def histogram(self, bins=100, *, range=None, weight=None, density: _bool = False, out=None) -> Any:
         """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone."""
     def hsplit(self, indices_or_sections) -> Any:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
