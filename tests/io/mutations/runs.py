@@ -123,8 +123,10 @@ def _change_settings(files: dict[str, bytes], chance: Random) -> None:
     table = edited(whole, chance)
     if isinstance(table, dict):
         table = {**kept, **table}
-    if isinstance(table, dict) and isinstance(table.get("data"), dict) and isinstance(table["data"].get("path"), str):
-        table["data"]["path"] = ""  # a run may name any file of its user as its text
+    if isinstance(table, dict) and isinstance(table.get("data"), dict):
+        for name in ("path", "tokenizer"):  # a run may name any file of its user
+            if isinstance(table["data"].get(name), str):
+                table["data"][name] = ""
     files[CONFIG] = sealed_again(as_json(table, chance))
     try:
         known = settings_hash(table)
