@@ -81,3 +81,17 @@ def test_a_class_that_nobody_vouches_for_is_refused():
         _again(x, False)
     with badak.serialization.safe_globals([stateful]):
         assert _again(x, False).told == ("said", 7)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_a_parameter_of_a_class_stays_one(grad):
+    for library, (plain, _, _) in KINDS.items():
+        layer = library.nn.Linear(2, 2)
+        layer.weight = library.nn.Parameter(library.ones(2, 2).as_subclass(plain), requires_grad=grad)
+        with library.serialization.safe_globals([plain]):
+            (alone,) = _again([layer.weight], True, library)
+            whole = _again(layer, False, library)
+        for made in (alone, whole.weight):
+            assert type(made) is plain and isinstance(made, library.nn.Parameter)
+            assert made.requires_grad is grad and (made.is_leaf or library is torch)  # PyTorch's is the view of another
+        assert [name for name, _ in whole.named_parameters()] == ["weight", "bias"]

@@ -157,7 +157,8 @@ def _with_attributes(function: Name, kind: Any, args: tuple, state: Any) -> Tens
         raise TypeError(f"{function.name} of {shown(args)}")
     made = function.call(*args)
     if kind is not type(made):
-        made = made.as_subclass(kind)
+        grad, made = made.requires_grad, made.detach().as_subclass(kind)
+        made._requires_grad = grad  # of a leaf, as it was
         if kind in _vouched.values() and kind.__setstate__ is not Tensor.__setstate__:
             made.__setstate__(state)
             return made
@@ -171,7 +172,7 @@ def give_attributes(made: Tensor, state: Any) -> None:
     if not all(part is None or type(part) is dict and len(part) <= MAX_ATTRIBUTES for part in (attributes, slots)):
         raise TypeError(f"attributes {shown(state)} of a tensor")
     for name, value in (attributes or {}).items():
-        if type(name) is str and not name.startswith("_") and not hasattr(type(made), name):
+        if name == "_is_param" and value is True or type(name) is str and name[:1] != "_" and not hasattr(type(made), name):
             made.__dict__[name] = value
     if slots:
         fill(made, (None, slots))

@@ -58,7 +58,7 @@ def _hooked(module: Module) -> tuple[str, str] | None:
 def _table(table: Any, kind: type) -> dict[str, Any]:
     """A copy of a table of members, after checking that it is one."""
     plain = type(table) in TABLES and all(type(name) is str and name and "." not in name for name in table)
-    if not plain or not all(value is None or issubclass(type(value), kind) for value in table.values()):
+    if not plain or not all(value is None or isinstance(value, kind) for value in table.values()):
         raise ValueError(f"a module's table of {kind.__name__}s that is none")
     return dict(table)
 
