@@ -16,6 +16,7 @@ from badak.nn import Module, Parameter
 from badak.tensor import Tensor
 
 FIRST = 3  # steps in which attentions are looked at
+LEAST_MASKED = 32  # half of the labels that a mask picks at least
 SCALED = "clone cast scale div_by".split()  # scores stay scores
 HIDDEN = -1e3  # a score that is at most this is hidden; masks of -1e4 are added to scores that may be above 0
 
@@ -138,6 +139,8 @@ def picked(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None
         if isinstance(mask, np.ndarray) and mask.dtype == bool and mask.ndim == 1 and len(watch.masked_from) < 64:
             watch._held.append(y)
             watch.masked_from[memory(y)] = x
+            if x.dtype.kind in "iu" and 2 * mask.sum() >= LEAST_MASKED:
+                watch.rows.masked(mask)
         if rows is not None and len(watch.open.picked) < 32:
             if modes.grad:
                 watch.rows.picked(x, rows)
@@ -366,7 +369,7 @@ SENSES = {
     **dict.fromkeys(("matmul", "contract"), layout.product),
     **dict.fromkeys(("view", "reshape"), layout.viewed),
     "expand": layout.stretched,
-    "div": layout.normalised,
+    "div": composed.share_of_both,
     "sub": composed.difference,
     "bce": composed.entropy,
     "where": composed.chosen,
@@ -387,6 +390,7 @@ SENSES = {
     **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),
     "shift": losses.constant,
     "scale": rewards.scaled,
+    "lerp_by": rewards.stays,
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,

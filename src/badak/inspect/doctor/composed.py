@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import layout, rewards
+from badak.inspect.doctor import layout, mixtures, rewards
 from badak.inspect.doctor.facts import Divergence, Watch
 from badak.inspect.doctor.graph import behind, below, leaves_of, memory, of_edge
 from badak.inspect.doctor.names import line
@@ -77,6 +77,8 @@ def product(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> Non
     """Labels times the logarithm of probabilities."""
     y, node = outputs[0]._array, outputs[0]._node
     layout.multiplied(watch, inputs, arrays, y, node)
+    mixtures.times(watch, arrays, outputs)
+    mixtures.spread(watch, inputs, arrays)
     if len(inputs) == 2 and y.ndim == 2 and node is not None:
         layout.stretched(watch, op, saved, inputs, arrays, attributes, outputs)
     if node is not None and watch.looks_closely and modes.grad and len(inputs) == 2:
@@ -90,6 +92,9 @@ def product(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> Non
     if y.size < 2 or len(watch.pairs) >= MOST:
         return
     for x, other in ((0, 1), (1, 0)):
+        made = behind(inputs[x], ()) if inputs[x]._node is not None and is_data(inputs[other], y) else None
+        if made is not None and made.name in ("softmax", "sigmoid") and ((arrays[other] == 0) | (arrays[other] == 1)).all():
+            watch.overlaps[id(node)] = node
         log = behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
         labels = arrays[other]
         if log is not None and log.name == "log" and labels.min() >= 0 and labels.max() <= 1:
@@ -110,6 +115,15 @@ def entropy(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> Non
 def same_but_turned(a: Pair, b: Pair) -> bool:
     """Whether y and 1 - y ask for one and the same."""
     return a.labels.shape == b.labels.shape and np.array_equal(a.answers, b.answers) and np.allclose(a.labels + b.labels, 1.0)
+
+
+def share_of_both(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
+    """How much probabilities and labels overlap, of the sum of both."""
+    layout.normalised(watch, op, saved, inputs, arrays, attributes, outputs)
+    node = outputs[0]._node
+    if watch.overlaps and node is not None and len(node.edges) == 2 and None not in node.edges:
+        if any(id(each) in watch.overlaps for each in plain_below(of_edge(node.edges[0]))):
+            watch.likely[id(node)] = node, line(), 1, watch.open.overlaps
 
 
 def chosen(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -153,6 +167,16 @@ def added_up(watch: Watch, node: Any, inputs: tuple) -> None:
         watch.sums.append(Sum(node, line()))
 
 
+def plain_below(node: Any) -> list[Any]:
+    """What a number is a sum of, and all that is between."""
+    found, pending = [], [node]
+    while pending and pending[0] is not None and len(found) < MOST:
+        found.append(each := pending.pop())
+        if each.name in PLAIN or each.op.view:
+            pending += below(each)
+    return found
+
+
 def in_part(watch: Watch, passed: set[int]) -> list[str]:
     """The lines of sums that nothing was differentiated of as a whole, and some of whose terms were, and others were not."""
     found = []
@@ -193,7 +217,7 @@ def diverged(watch: Watch, node: Any, made: Any, shape: tuple[int, ...]) -> None
     if node.name not in TERMS or len(watch.open.divergences) >= MOST or made._node is None:
         return
     terms: set[int] = set()
-    exps, logs, squares, pending, left = [], [], 0, [node], 24
+    exps, logs, squares, pending, left, drawn_at = [], [], 0, [node], 24, ""
     while pending and left:
         node, left = pending.pop(), left - 1
         made_by = [edge[0] for edge in node.edges if edge is not None]
@@ -203,6 +227,7 @@ def diverged(watch: Watch, node: Any, made: Any, shape: tuple[int, ...]) -> None
             terms |= {id(each) for each in made_by}
         elif node.name == "exp" and made_by:
             exps.append(through_scale(made_by[0]))
+            drawn_at = drawn_at or watch.spreads.get(id(made_by[0]), (None, ""))[1]
         elif node.name == "log" and made_by:
             logs.append(id(made_by[0]))
             terms |= {id(each) for each in [made_by[0]] if is_square(each)}
@@ -210,7 +235,7 @@ def diverged(watch: Watch, node: Any, made: Any, shape: tuple[int, ...]) -> None
             terms |= {id(each) for each in made_by}
             squares += 1
     if squares and any(each in terms for each in (*exps, *logs)):
-        watch.open.divergences.append(Divergence(line(), made._node, float(made._array.sum()), shape))
+        watch.open.divergences.append(Divergence(line(), made._node, float(made._array.sum()), shape, drawn_at=drawn_at))
         watch.divergences[id(made._node)] = watch.open.divergences[-1]
 
 

@@ -15,7 +15,7 @@ from badak.data.collate import default_collate
 from badak.data.fetch import MapFetcher
 from badak.data.loader import _BaseDataLoaderIter
 from badak.distributions import Distribution
-from badak.inspect.doctor import layout, parts
+from badak.inspect.doctor import layout, mixtures, parts
 from badak.inspect.doctor.collated import apart, in_order
 from badak.inspect.doctor.facts import Clip, Watch
 from badak.inspect.doctor.given import loaded_into
@@ -63,6 +63,10 @@ def compared(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Call
     if isinstance(x, Tensor) and isinstance(result, Tensor) and x._node is None and not x._requires_grad and x._array.size > 1:
         if isinstance(limit, Tensor) and effect.function.__name__ == "eq" and not modes.grad:
             column_and_row(watch, x._array, limit._array)
+            for guess, labels in ((x, limit), (limit, x)):
+                _, model = watch.guesses.get(memory(guess._array), (None, 0))
+                if model and guess.shape == labels.shape and labels._array.dtype.kind in "iu" and len(watch.open.guessed) < 256:
+                    watch.open.guessed.append((model, line(), guess._array.ravel().copy(), labels._array.ravel().copy()))
         if isinstance(limit, int | float):
             parts.read(watch, x._array, float(limit))
         if modes.grad and len(watch.told) < 16:
@@ -88,6 +92,12 @@ def largest(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Calla
         parts.asked_for(watch, array, smallest, behind(x, ()) if isinstance(x, Tensor) and x._node is not None else None)
         if isinstance(axis, int) and not smallest:
             parts.read(watch, array, None, axis % array.ndim)
+        _, module = watch.answers.get(memory(array), (None, None))
+        if module is not None and not smallest and not modes.grad and len(watch.guesses) < 256:
+            result = proceed(*args, **kwargs)
+            classes = [y for y in tensors(result) if y._array.dtype.kind in "iu"]
+            watch.guesses |= {memory(y._array): (y, id(module)) for y in classes}
+            return result
     return proceed(*args, **kwargs)
 
 
@@ -243,6 +253,7 @@ def noise_told(watch: Watch) -> Callable[[], None]:
         result = plain(source, shape, *args, **kwargs)
         if len(watch.open.noise) < 64:
             watch.open.noise.append(int(np.prod(np.shape(result), dtype=int)))
+            mixtures.drawn(watch, result)
         return result
 
     return stands_in((Source, "normal", drawing))
@@ -260,7 +271,7 @@ def likelihoods_told(watch: Watch) -> Callable[[], None]:
             if modes.grad and isinstance(result, Tensor) and result._node is not None and len(watch.likely) < 64:
                 learns = [x._node is not None or x._requires_grad for x in (*tensors(vars(self)), value) if isinstance(x, Tensor)]
                 if learns and learns[-1] != any(learns[:-1]):
-                    watch.likely[id(result._node)] = result._node, line()
+                    watch.likely[id(result._node)] = result._node, line(), 1, watch.open.likely
             return result
 
         return asking

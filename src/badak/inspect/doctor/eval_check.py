@@ -13,6 +13,7 @@ from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses.data import SameBatch
+from badak.inspect.doctor.diagnoses.handed_on import NotHandedOn
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.read import ReadWrongly
@@ -72,7 +73,7 @@ class Lookout(Observer):
             events.watch(self, False)
             events.grad_mode_listeners.remove(self._grad_mode_set)
             said = self.visit.hidden | {finding.code for finding in self.visit.checkup.findings}
-            for diagnosis in (TestedOnTrain, OtherData, ReadWrongly) if self.tested else ():
+            for diagnosis in (TestedOnTrain, OtherData, ReadWrongly, NotHandedOn) if self.tested else ():
                 for finding in diagnosis().look(self.visit) if diagnosis.code not in said else ():
                     self.visit.add(finding)
             known = {finding.code for finding in self.visit.checkup.findings}
@@ -204,7 +205,7 @@ class LateTests(Observer):
         judge = TestedOnTrain()
         found = [finding for every in self.tested.values() if every and (finding := judge.judged(visit, every)) is not None]
         said = {finding.code for finding in visit.checkup.findings}
-        more = [found[:1], OtherData().look(visit), ReadWrongly().look(visit)]
+        more = [found[:1], OtherData().look(visit), ReadWrongly().look(visit), NotHandedOn().look(visit)]
         for finding in [each for several in more for each in several if each.code not in said]:
             visit.add(finding)
 

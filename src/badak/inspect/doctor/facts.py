@@ -1,7 +1,7 @@
 """What was seen while a program trained, step by step. Numbers and places only: what they mean is for the diagnoses to say."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -87,6 +87,16 @@ class Picked:
     def whole(self) -> bool:
         """Whether it is all rows, in another order."""
         return self.of == len(self.rows) and not np.array_equal(self.rows, np.arange(self.of))
+
+
+class Mixed(NamedTuple):
+    """A model is given data times one share and noise times another, row by row, and asked for the noise."""
+
+    place: str
+    keep: np.ndarray  # the share of the data
+    share: np.ndarray  # that of the noise
+    times: np.ndarray | None = None  # a whole number for each row that the model is given next to it
+    itself: bool = False  # it is asked for what it was given, noise and all
 
 
 @dataclass
@@ -254,6 +264,7 @@ class Divergence:
     total: float
     shape: tuple[int, ...]  # of what it sums up
     pull: float | None = None  # the gradient that came back to it, times its value; None where none did
+    drawn_at: str = ""  # where noise was multiplied by the variance that it speaks of
 
 
 @dataclass
@@ -290,10 +301,12 @@ class Step:
     shaped: list[Shaped] = field(default_factory=list)
     clips: list[Clip] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
+    guessed: list[tuple[int, str, np.ndarray, np.ndarray]] = field(default_factory=list)  # of a test: model, line, classes, labels
     read: list[Read] = field(default_factory=list)
     unjoined: list[tuple[str, str]] = field(default_factory=list)  # blocks that nothing goes around: class, line
     # where each row of products is largest where it meets itself, and asked for another
     with_itself: list[str] = field(default_factory=list)
+    of_others: list[str] = field(default_factory=list)  # where a contrast asks for another row than the other view of each
     # of what a model gave the largest, or the smallest, is looked for: the model, whether the smallest, of how many, the line
     extremes: list[tuple[Module, bool, int, str]] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
@@ -304,9 +317,11 @@ class Step:
     chose: list[np.ndarray] = field(default_factory=list)  # which of what has a graph was picked
     unused: dict[tuple[str, int, int], bool] = field(default_factory=dict)  # a part that something was cut into: line, which, of
     # how many; whether no gradient came to it, and one to others
+    mixed: list[Mixed] = field(default_factory=list)
     mixes: list[Picked] = field(default_factory=list)  # rows in another order that are mixed with the rows themselves
     moving: list[tuple[str, str, frozenset[int]]] = field(default_factory=list)  # "target", "advantage": line, what it hangs on
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
+    overlaps: list[tuple[str, float]] = field(default_factory=list)  # shares of what overlaps: line, gradient
     likely: list[tuple[str, float]] = field(default_factory=list)  # logarithms of how likely something is: line, gradient
     padded: float | None = None  # of the places of padding, how many a layer's answers, the nearest to the loss, get a gradient for
     idle: list[tuple[str, int]] = field(default_factory=list)  # numbers of rows that a model gave: where, which; without a gradient

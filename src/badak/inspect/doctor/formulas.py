@@ -47,7 +47,9 @@ def text_of(node: ast.AST) -> str:
 
 
 def turned_scale(node: ast.expr, given: dict) -> tuple[str, str] | None:
-    """(x - std) / mean, and x * mean + std."""
+    """(x - std) / mean, and x * mean + std; (x - mean) // std."""
+    if is_binary(node, ast.FloorDiv) and is_binary(node.left, ast.Sub) and SPREAD.search(text_of(node.right)):
+        return tr("{} rounds each number down to a whole one", unparse(node)), "(x - mean) / std"
     if is_binary(node, ast.Div) and isinstance(node.left, ast.BinOp):
         less, by = node.left.right, node.right
         inside = isinstance(node.left.op, ast.Sub)

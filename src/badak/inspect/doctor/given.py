@@ -5,8 +5,10 @@ from weakref import ref
 
 import numpy as np
 
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import road, weights_of
 from badak.inspect.doctor.rows import bags
+from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.tensor import Tensor
 
@@ -51,6 +53,8 @@ class Given:
         self.tested: dict[tuple[int, int, tuple[int, ...]], list[Rows]] = {}  # of each way to it, too
         self.pairs: list[Pair] = []
         self.written: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory, what it held, how often it was written to
+        self.factors: dict[int, float] = {}  # memory of what was multiplied by a number last, without gradients, and by which
+        self.stays: dict[int, list[float]] = {}  # such factors of what was written then: how much of it stayed each time
         self.replaced: dict[int, tuple[Tensor, np.ndarray, int]] = {}  # tensors that were given other memory, as by .data =
         self.told: dict[str, list[str]] = {}  # where the answers stand in what the model was given, "" where they do not
         self.next: dict[str, list[bool]] = {}  # whether labels are the next steps of what the model was given
@@ -58,6 +62,9 @@ class Given:
         self.kept: list[tuple[Any, str, str, int]] = []  # state_dict(): a weak reference, where, its line, the step
         self.example: dict[int, tuple[Module, tuple, dict]] = {}  # the first call of a model in training
         self.drawn: dict[bytes, None] = {}  # classes that were drawn
+        self.singles: dict[tuple[int, int], list[int]] = {}  # of calls in a test with one id of each row, the first of each text
+        self.alone: dict[int, tuple[Module, list[bool]]] = {}  # of each such call whether it is given numbers, too
+        self._before: tuple[int, int] = 0, 0  # the last call: of which model, with how many ids of each row
         self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
         self._last: Rows | None = None
 
@@ -66,8 +73,24 @@ class Given:
             self.example[id(module)] = module, tuple(map(copied, args)), {key: copied(x) for key, x in kwargs.items()}
         rows = sample(args, kwargs)
         self.keep(id(module), args, kwargs, grad)
+        self.single(module, args, kwargs, grad)
         if grad:
             self._last = rows if rows is None or rows.values.dtype.kind == "f" else sample(args, kwargs, floats=True) or rows
+
+    def single(self, module: Module, args: tuple, kwargs: dict, grad: bool) -> None:
+        """A call with one id of each row, as of what writes a text."""
+        ids = [(i, x._array) for i, x in enumerate(args[:PARTS]) if isinstance(x, Tensor) and x._array.dtype.kind in "iu"]
+        long = ids[0][1].shape[-1] if ids and ids[0][1].ndim == 2 else 0
+        if not grad and long == 1 and len(self.singles) < MOST:
+            firsts = self.singles.setdefault((id(module), ids[0][0]), [])
+            state = any(x._array.dtype.kind == "f" for x in tensors((args, kwargs)))
+            model, before = self._before
+            if (model != id(module) or before > 1 and not state) and len(firsts) < CALLS:
+                firsts.append(int(ids[0][1].flat[0]))
+            _, states = self.alone.setdefault(id(module), (module, []))
+            if len(states) < CALLS:
+                states.append(state)
+        self._before = id(module), long
 
     def keep(self, module: int, args: tuple, kwargs: dict, grad: bool) -> None:
         """Some rows of each tensor that a model is given; of texts that lie one behind the other as one."""
@@ -102,6 +125,7 @@ class Given:
 
     def redefined(self, x: Tensor, later: bool) -> None:
         """A tensor is about to be given other memory. later: a step was made by then; before that nothing is an average."""
+        self.stayed(id(x), x._array, later)
         known = self.replaced.get(id(x))
         if known is not None:
             self.replaced[id(x)] = x, known[1], known[2] + later
@@ -114,8 +138,15 @@ class Given:
             return x._array, *self.replaced[id(x)][1:]
         return self.written.get(id(x._array))
 
+    def stayed(self, key: int, array: np.ndarray, later: bool) -> None:
+        """What has been multiplied by a number is about to be written, or is given other memory."""
+        share = self.factors.pop(memory(array), None)
+        if share is not None and later and (key in self.stays or len(self.stays) < MOST):
+            self.stays.setdefault(key, []).append(share)
+
     def wrote(self, array: np.ndarray, later: bool) -> None:
         """Something is about to be written into memory."""
+        self.stayed(id(array), array, later)
         known = self.written.get(id(array))
         if known is not None:
             self.written[id(array)] = known[0], known[1], known[2] + later

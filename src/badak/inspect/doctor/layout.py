@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import around
+from badak.inspect.doctor import around, mixtures
 from badak.inspect.doctor.facts import Fed, Shaped, Turned, Watch
 from badak.inspect.doctor.graph import behind, from_node, memory, of_edge
 from badak.inspect.doctor.names import line, within
@@ -130,7 +130,8 @@ def note_classes(watch: Watch, known: tuple[str, int, np.ndarray], axis: int) ->
 
 
 def added(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
-    """A table of the model is added to (X, Y, D) along one of the first two axes."""
+    """A table of the model is added to (X, Y, D) along one of the first two axes; or noise to data."""
+    mixtures.added(watch, arrays, outputs)
     if watch.around:
         around.added(watch, inputs)
     crossed(watch, inputs, arrays)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor import composed, layout, rewards
+from badak.inspect.doctor import composed, layout, mixtures, rewards
 from badak.inspect.doctor.facts import Loss, Watch
 from badak.inspect.doctor.graph import behind, below, from_node, memory, of_edge
 from badak.inspect.doctor.names import line
@@ -56,6 +56,8 @@ def loss(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
             seen.cosines = of_cosines(watch, inputs[0]._node)
     if op.name == "cross_entropy" and meets_itself(x) and not (arrays[1] == np.arange(len(x))).any():
         watch.open.with_itself.append(seen.place)
+    if op.name == "cross_entropy" and of_others(x, arrays[1]):
+        watch.open.of_others.append(seen.place)
     if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
         seen.binary = arrays[1].ravel().copy()
     if op.name == "mse" and inputs[1]._node is not None:
@@ -133,6 +135,7 @@ def compared(watch: Watch, seen: Loss, x: np.ndarray, y: np.ndarray) -> None:
     """Note what the answers are compared with, which is data, and how large they are."""
     if y.size > MANY or not x.size:
         return
+    mixtures.asked(watch, y)
     seen.labels = y.copy()
     seen.size = float(np.sqrt(square(x) / x.size))
     half = len(x) // 2 if x.ndim == y.ndim == 1 and len(x) == len(y) else 0
@@ -229,6 +232,21 @@ def meets_itself(x: np.ndarray) -> bool:
     if x.ndim != 2 or len(x) < 8 or x.shape[0] != x.shape[1] or not x.min() > FILLED:
         return False
     return bool((np.diagonal(x) >= x.max(axis=1) - 1e-5 * np.ptp(x)).all()) and np.ptp(x) > 0
+
+
+def of_others(x: np.ndarray, target: np.ndarray) -> bool:
+    """Whether the labels of a contrast, one row each, name rows that are as alike as any, and the rows' own halves are far more."""
+    n = len(x)
+    if x.ndim != 2 or x.shape[0] != x.shape[1] or n < 16 or n % 2 or len(np.unique(target)) < n - 2 or not 0 <= target.min() <= target.max() < n:
+        return False
+    seen = np.isfinite(x) & (x > FILLED)
+    mean = np.where(seen, x, 0.0).sum(axis=1) / seen.sum(axis=1)
+    spread = np.sqrt(np.where(seen, np.square(x - mean[:, None]), 0.0).sum(axis=1) / seen.sum(axis=1)) + 1e-12
+    rows, half = np.arange(n), (np.arange(n) + n // 2) % n
+    if (target == half).any() or (target == rows).any():
+        return False
+    asked, other = ((x[rows, at] - mean) / spread for at in (target, half))
+    return bool(np.median(other) > 1.0 and np.median(asked) < 0.5)
 
 
 def of_itself(node: Any) -> bool:

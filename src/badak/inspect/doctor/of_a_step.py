@@ -26,9 +26,13 @@ class OfAStep:
         self.times: dict[int, tuple] = {}  # weights times values, one by one, by their node
         self.computed: dict[int, Tensor] = {}  # what models gave, without its graph, by its memory
         self.answers: dict[int, tuple[Tensor, Module]] = {}  # what models gave in a test, by its memory
+        self.guesses: dict[int, tuple[Any, int]] = {}  # the largest of answers in a test, by its memory: it, the model
         self.pairs: dict[int, composed.Pair] = {}  # answers and labels of this step, by the node of what they differ by
         self.sums: list[composed.Sum] = []
         self.masked: dict[int, Any] = {}  # scores of attention that zeros and ones were added to, by their node
+        self.parts_of: dict[int, Any] = {}  # noise, and data, times a share, by its memory, see mixtures.py
+        self.mixed: dict[int, tuple] = {}  # sums of both, by their memory
+        self.spreads: dict[int, tuple[Any, str]] = {}  # l, by its node, where noise is multiplied by exp(l): exp's node, the line
         self.divergences: dict[int, Divergence] = {}  # by their node
         self.masked_from: dict[int, np.ndarray] = {}  # memory of rows that a mask picked: what from
         self._passed: set[int] = set()  # numbers that a gradient has gone through, by their node
@@ -39,7 +43,9 @@ class OfAStep:
         self.addends: dict[int, tuple[Any, str, float]] = {}  # sums with what was detached, by their node: line, its mean
         self.loosened: dict[int, np.ndarray] = {}  # what was detached, by its memory
         self.asked: dict[int, tuple[Any, Any]] = {}  # what answers differ by from data, by its node: it, and its loss
-        self.likely: dict[int, tuple[Any, str]] = {}  # logarithms of how likely data is, or what was made of it, by their node
+        self.likely: dict[int, tuple[Any, str, int, list]] = {}  # logarithms of how likely data is, or what was made of it, and shares
+        # of what overlaps, by their node: it, its line, -1 where the sign is turned, where the gradient is noted
+        self.overlaps: dict[int, Any] = {}  # probabilities times zeros and ones, by their node
         self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was
         self._went: set[int] = set()  # of those, what a gradient has gone through
         self._plain: set[int] = set()  # nodes that what backward() is called of is a sum of

@@ -4,6 +4,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from badak.core.modes import modes
+from badak.inspect.doctor import mixtures
 from badak.inspect.doctor.facts import Watch
 from badak.inspect.doctor.graph import behind, below, chain, first_of, leaves_of, memory
 from badak.inspect.doctor.names import line
@@ -77,7 +78,7 @@ def weighed(watch: Watch, inputs: Any, arrays: Any, node: Any) -> None:
             watch.weighed[id(node)] = node, line(), turns(inputs[x]._node)
         if plain and inputs[x]._node is not None and (sign := likelihood(inputs[x]._node)) and arrays[other].size > 1:
             if arrays[other].min() >= 0 and arrays[other].any() and sign > 0:
-                watch.likely[id(node)] = node, line()
+                watch.likely[id(node)] = node, line(), 1, watch.open.likely
                 return
 
 
@@ -101,10 +102,18 @@ def normalised(node: Any) -> bool:
 
 
 def scaled(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
-    """One logarithm times a number, of one thing that was done."""
+    """One logarithm times a number, of one thing that was done; or noise times one."""
+    mixtures.times(watch, arrays, outputs, attributes["c"])
+    stays(watch, op, saved, inputs, arrays, attributes, outputs)
     if outputs[0]._node is not None and outputs[0]._array.size == 1 and modes.grad and len(watch.weighed) < 256:
         if is_logarithm(inputs[0]._node):
             watch.weighed[id(outputs[0]._node)] = outputs[0]._node, line(), turns(inputs[0]._node)
+
+
+def stays(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
+    """Numbers times one, without gradients: an average keeps so much of what it was."""
+    if not modes.grad and len(watch.given.factors) < 4096:
+        watch.given.factors[memory(arrays[0])] = 1 - attributes["c"] if op.name == "lerp_by" else attributes["c"]
 
 
 def turns(node: Any) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core.modes import modes
 from badak.data import BatchSampler, Dataset, RandomSampler, SequentialSampler, Subset
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.graph import memory
@@ -120,6 +121,8 @@ class Rows:
         self.slides = 0  # calls in training that were given the rows of the one before, in their order, all or all but a few
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
         self._asked_now: list[tuple[Tested, np.ndarray]] = []
+        self.masks: set[bytes] = set()  # that picked the labels of a training from those of all rows
+        self.masks_of_tests: list[tuple[bytes, str, int]] = []  # the same of tests: also what a line says, how many it picks
 
     def train(self, args: tuple, kwargs: dict, model: int) -> None:
         if self.seen < MOST:
@@ -147,6 +150,13 @@ class Rows:
                 self.places = None
                 self.trained |= kept
                 self.own.setdefault(model, set()).update(kept)
+
+    def masked(self, mask: np.ndarray) -> None:
+        """The labels of some of all rows are picked by a mask."""
+        if modes.grad:
+            self.masks.add(mask.tobytes())
+        elif len(self.masks_of_tests) < 256:
+            self.masks_of_tests.append((mask.tobytes(), words(NEAR), int(mask.sum())))
 
     def drew(self, source: int) -> None:
         """A loader gave a batch of all of a dataset; one that nobody read, as behind the steps that are watched, tells nothing."""
@@ -278,9 +288,11 @@ class Rows:
 
 def slid(before: np.ndarray | None, now: np.ndarray, acted: bool) -> bool:
     """Whether rows are those before, in their order, where something was done in between; or have moved on by a few."""
-    if before is None or len(before) != len(now) or len(now) < 16 or len(np.unique(now)) < len(now) // 2:
+    if before is None or len(before) != len(now) or len(now) < 16 or 2 * np.count_nonzero(np.diff(now)) < len(now):
         return False
-    return acted and np.array_equal(before, now) or any(np.array_equal(before[k:], now[:-k]) for k in range(1, len(now) // 4))
+    if np.array_equal(before, now):
+        return acted
+    return any(np.array_equal(before[k:], now[:-k]) for k in range(1, len(now) // 4))
 
 
 def share(found: np.ndarray, pool: set[int]) -> float:

@@ -19,7 +19,7 @@ from badak.inspect.doctor import around, collectors, composed, layout, losses, p
 from badak.inspect.doctor.doors import DOORS, TOLD
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Shaped, Size, Step
 from badak.inspect.doctor.given import Given
-from badak.inspect.doctor.graph import memory
+from badak.inspect.doctor.graph import below, memory
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.of_a_step import OfAStep
 from badak.inspect.doctor.rewards import Heads
@@ -267,6 +267,9 @@ class Watch(OfAStep, Recorder):
             root, value, self._walked = *self._number, 0
             self._plain.add(id(node))
             self.open.root = ref(node)
+            if len(self.optimizers) < 2:
+                logs = [each for each in composed.plain_below(node) if each.name == "logaddexp" and len(below(each)) == 1]
+                self.likely |= {id(each): (each, line(), -1, self.open.likely) for each in logs}
             self.open.terms += composed.reached_by(node) if self.rounds < CUTS else []
             self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
         self._walked += 1
@@ -284,8 +287,8 @@ class Watch(OfAStep, Recorder):
             parts.padded(self, np.asarray(dys[0]))
         if self.gave and id(node) in self.gave:
             self._went.add(id(node))
-        if self.likely and id(node) in self.likely and len(self.open.likely) < 64:
-            self.open.likely.append((self.likely[id(node)][1], float(np.sum(dys[0]))))
+        if self.likely and (at := self.likely.get(id(node))) is not None and len(at[3]) < 64:
+            at[3].append((at[1], at[2] * float(np.sum(dys[0]))))
         if self.divergences and (known := self.divergences.get(id(node))) is not None:
             known.pull = (known.pull or 0.0) + float(np.sum(dys[0])) * known.total
         if self.weighed and (told := self.weighed.get(id(node))) is not None and len(self.open.weighed) < 256:

@@ -30,6 +30,7 @@ class NoAverage(Diagnosis):
         yield from self.told(visit, "average")
         yield from self.of_itself(visit)
         yield from self.turned_round(visit, modules, models)
+        yield from self.shares(visit, modules, models)
         for copy in modules.values():
             known = [each for p in weights_of(copy) if (each := given.history(p)) is not None and each[2] >= LEAST]
             if not known or any(id(p) in visit.trained for p in weights_of(copy)):
@@ -92,6 +93,23 @@ class NoAverage(Diagnosis):
                        "and those of its copy never", type(model).__name__, max(times)),
                     tr("average.mul_(a).add_(weights, alpha=1 - a): the copy is what moves"),
                     times=max(times),
+                )  # fmt: skip
+                return
+
+    def shares(self, visit: Visit, modules: dict[int, Module], models: list[Module]) -> Findings:
+        """Less than half of a copy stays in each step: the share of the average and that of the new weights are exchanged."""
+        stays = visit.watch.given.stays
+        for copy in modules.values():
+            known = [stays.get(id(p._array)) or stays.get(id(p), []) for p in weights_of(copy)]
+            like = any(type(m) is type(copy) and m is not copy and shapes_of(m) == shapes_of(copy) for m in models)
+            own = like and not any(id(p) in visit.trained for p in weights_of(copy))
+            if own and known and all(len(each) >= LEAST and 0 < max(each) < 0.5 for each in known):
+                yield self.found(
+                    "",
+                    tr("of the copy of {} {:.2g} stays in each step, and the rest is the newest weights: it averages nothing",
+                       type(copy).__name__, known[0][-1]),
+                    tr("average = a * average + (1 - a) * weights, with an a near 1"),
+                    share=known[0][-1],
                 )  # fmt: skip
                 return
 

@@ -22,6 +22,7 @@ class PaddingCounted(Diagnosis):
     def look(self, visit: Visit) -> Findings:
         yield from self.marks(visit)
         yield from self.reached(visit)
+        yield from self.asked(visit)
         for place in dict.fromkeys(loss.place for step in visit.steps for loss in step.trained):
             pairs = [(step, loss) for step in visit.rounds for loss in _stacked(step, place)]
             every = [found for step, loss in pairs if (found := _counted(step, loss)) is not None]
@@ -35,6 +36,24 @@ class PaddingCounted(Diagnosis):
                 tr("ignore_index={} in the loss; or -100 in the place of these labels", pad),
                 pad=pad, labels=count, share=count / total,
             )  # fmt: skip
+
+    def asked(self, visit: Visit) -> Findings:
+        """Most labels are asked for where the model reads padding: words are hidden by the id that fills texts up."""
+        found = []
+        for step in visit.rounds:
+            texts = [each for each in step.lookups if getattr(each.module, "padding_idx", None) is not None]
+            losses = [each for each in step.trained if each.target is not None]
+            for loss, text in zip(losses, texts) if len(losses) == len(texts) else ():
+                asked = loss.target.ravel() != loss.ignored  # type: ignore[union-attr]
+                if asked.size == text.ids.size and asked.any() and not asked.all():
+                    found.append((loss.place, float((text.ids.ravel()[asked] == text.module.padding_idx).mean())))  # type: ignore[union-attr]
+        if len(found) >= 5 and min(share for _, share in found) > 0.5:
+            yield self.found(
+                found[0][0],
+                tr("{:.0%} of the labels are asked for where the model reads padding, of which it is told nothing", found[0][1]),
+                tr("another id in the place of what is hidden than that which fills texts up"),
+                share=found[0][1],
+            )
 
     def reached(self, visit: Visit) -> Findings:
         """A model is told of padding, and what it computes there gets a gradient, of a loss that no operation is named for."""

@@ -173,7 +173,7 @@ class SameIds(Diagnosis):
 def twins(step: Step, visit: Visit) -> Call | None:
     """A call that is given the numbers of another call of the same model, which lie elsewhere in memory, and were not picked there:
     who picks the same rows twice means it. In a contrast, whose labels are the rows' own places, they may be the very same, where
-    the model has nothing random."""
+    no dropout was at work."""
     contrast = any(
         loss.target is not None and np.array_equal(np.sort(loss.target.ravel()), np.arange(loss.rows)) for loss in step.trained
     )
@@ -183,7 +183,7 @@ def twins(step: Step, visit: Visit) -> Call | None:
     for i, call in enumerate(calls):
         for other in calls[:i]:
             (at, *what), (elsewhere, *same) = call.content[0], other.content[0]
-            apart = at != elsewhere or contrast and not visit.is_random(call)
+            apart = at != elsewhere or contrast and id(call.module) not in visit.watch.random
             if other.module is call.module and what == same and apart and len(what[0]) > 1:
                 return call
     return None
@@ -267,9 +267,10 @@ class SameBatch(Diagnosis):
         """What makes something for a critic is given the same numbers in each step, and the critic other data."""
         calls = [call for step in visit.steps for call in step.calls if call.grad and call.content]
         for maker, takers in visit.watch.heads.takers.items():
-            own = [call for call in calls if id(call.module) == maker]
+            lines = grouped((call.place, call) for call in calls if id(call.module) == maker)
+            alike = [own for own in lines.values() if len(own) >= LEAST and len({call.content[0][1:] for call in own}) == 1]
             several = {call.content[0][1:] for call in calls if id(call.module) in takers & visit.watch.heads.plain}
-            if len(own) >= LEAST and len({call.content[0][1:] for call in own}) == 1 and len(several) >= LEAST:
+            for own in alike[:1] if len(several) >= LEAST else ():
                 yield self.found(
                     own[0].place,
                     tr("in {} steps {} was given the same numbers, and what judges it other data each time", len(own),

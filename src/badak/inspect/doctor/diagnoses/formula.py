@@ -5,10 +5,13 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.moving import REWARDS
+from badak.inspect.doctor.facts import Mixed
 from badak.inspect.doctor.given import shapes_of
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.source import own_text
 
 DRAWN = re.compile(r"(from_numpy|as_tensor|tensor)\(.*random|\.addcmul|torch\.normal\(")  # by what is not seen
+LEAST, ROWS, NEAR = 5, 64, 2e-3  # steps; rows; what a sum of shares may differ by
 CLASSES = ("cross_entropy", "nll", "picked")
 
 
@@ -19,8 +22,8 @@ class NotAsNamed(Diagnosis):
     title = "a formula that is not what its names say"
 
     def look(self, visit: Visit) -> Findings:
-        found = [*self.told(visit, "formula")] or [*self.least(visit)] or [*self.undrawn(visit)]
-        yield from found
+        judges = (self.least, self.undrawn, self.by_the_variance, self.shares, self.overlap)
+        yield from [*self.told(visit, "formula")] or next((found for each in judges if (found := [*each(visit)])), [])
 
     def least(self, visit: Visit) -> Findings:
         """The smallest is looked for of what a model gives for classes; or of what it foretells of rewards, and elsewhere the
@@ -63,3 +66,63 @@ class NotAsNamed(Diagnosis):
             "z = mu + std * torch.randn_like(std)",
             steps=len(rounds),
         )  # fmt: skip
+
+    def overlap(self, visit: Visit) -> Findings:
+        """How much answers and labels overlap is made smaller."""
+        by = grouped((place, pull) for step in visit.rounds for place, pull in step.overlaps)
+        for place, pulls in by.items():
+            if len(pulls) >= LEAST and min(pulls) > 0:
+                yield self.found(
+                    place,
+                    tr("in {} steps the share of what answers and labels have in common, 1 where all is right, is made smaller",
+                       len(pulls)),
+                    "1 - 2 * (p * y).sum() / (p.sum() + y.sum())",
+                    steps=len(pulls),
+                )  # fmt: skip
+                return
+
+    def by_the_variance(self, visit: Visit) -> Findings:
+        """Noise is multiplied by exp(l), which is the variance in the divergence."""
+        drawn = [each.drawn_at for step in visit.rounds for each in step.divergences if each.pull and each.drawn_at]
+        if len(drawn) >= LEAST:
+            yield self.found(
+                drawn[0],
+                tr("in {} steps noise is multiplied by exp(l), which the divergence takes for the variance", len(drawn)),
+                "z = mu + torch.exp(0.5 * logvar) * torch.randn_like(mu)",
+                steps=len(drawn),
+            )
+
+    def shares(self, visit: Visit) -> Findings:
+        """A model is asked for the noise that data was mixed with: of which shares; or for the mixture itself."""
+        several = [each for step in visit.rounds for each in step.mixed]
+        itself = [each for each in several if each.itself]
+        if len(itself) >= LEAST:
+            yield self.found(
+                itself[0].place,
+                tr("in {} steps the model is asked for what it was given, noise and all", len(itself)),
+                tr("ask for the noise, or for what it was added to"),
+                steps=len(itself),
+            )
+        if len(itself) < LEAST <= len(several) and (said := unlike(several)):
+            yield self.found(several[0].place, *said, rows=sum(len(each.keep) for each in several))
+
+
+def unlike(several: list[Mixed]) -> tuple[str, str] | None:
+    """What is wrong with the shares of data and noise, and how they should be."""
+    keep, share = (np.concatenate([each[i] for each in several]) for i in (1, 2))
+    if len(keep) < ROWS or min(keep.min(), share.min()) < 0 or max(keep.max(), share.max()) > 1 + NEAR or np.ptp(share) < 0.05:
+        return None
+    right = "a.sqrt() * x + (1 - a).sqrt() * noise, a = torch.cumprod(1 - betas, 0)[t]"
+    if np.abs(keep**2 + share**2 - 1).max() > NEAR:
+        if np.abs(keep + share - 1).max() < NEAR:
+            return tr("the shares of the data and of the noise that is asked for sum to 1; their squares should"), right
+        return None
+    if np.median(share) > 0.9999:
+        return tr("in half of {} rows nothing is left of the data, all is noise", len(share)), right
+    if share.max() ** 2 < 0.5:
+        return tr("the noise is {:.0%} of what the model is given at most, and pure noise is what a picture is made of later",
+                  float(share.max() ** 2)), right  # fmt: skip
+    times = [each.times for each in several if each.times is not None]
+    if len(times) == len(several) and np.corrcoef(np.concatenate(times), share)[0, 1] < -0.5:
+        return tr("the later the time, the less noise: the noise has the share of the data"), right
+    return None

@@ -370,11 +370,12 @@ class Exploding(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         sizes = visit.relative_gradients(first=True)
-        means = all(loss.mean for step in visit.steps for loss in step.trained)
-        if not sizes or not means:
+        summed = [loss.rows * loss.classes for step in visit.steps for loss in step.trained if not loss.mean]
+        most = self.most * max(summed, default=1)  # a sum has the gradients of all that it is the sum of
+        if not sizes:
             return
         high, low = max(sizes, key=lambda key: sizes[key]), min(sizes, key=lambda key: sizes[key])
-        if sizes[high] > self.most:
+        if sizes[high] > most:
             names = visit.names.parameters
             yield self.found(
                 visit.steps[0].place,

@@ -1,9 +1,15 @@
+from collections.abc import Iterator
+from typing import Any
+
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Begun, Step
 from badak.inspect.doctor.grouping import grouped
+from badak.nn import Module
+from badak.nn.recurrent import RNNBase
+from badak.tensor import Tensor
 
-LEAST = 3  # calls in a step, and steps
+LEAST, WRITTEN = 3, 8  # calls in a step, and steps; tokens that are written
 
 
 class NotHandedOn(Diagnosis):
@@ -25,8 +31,25 @@ class NotHandedOn(Diagnosis):
                 tr("out, state = rnn(x, state): give the next call the state that this one gave"),
                 calls=len(first),
             )  # fmt: skip
+        elif told := [*self.told(visit, "state")]:
+            yield from told
         else:
-            yield from self.told(visit, "state")
+            yield from self.written(visit)
+
+    def written(self, visit: Visit) -> Findings:
+        """A recurrent model writes one token after the other, and is given no state with any."""
+        for module, states in visit.watch.given.alone.values():
+            layers = [m for m in module.modules() if isinstance(m, RNNBase)]
+            keeps = any(isinstance(x, Tensor) for m in module.modules() for x in kept_in(m))
+            if layers and not keeps and len(states) >= WRITTEN and not any(states):
+                yield self.found(
+                    "",
+                    tr("{} is given one token {} times, one after the other, and no state: each is read as if it were the first",
+                       type(module).__name__, len(states)),
+                    tr("out, state = rnn(x, state): give the next call the state that this one gave"),
+                    calls=len(states),
+                )  # fmt: skip
+                return
 
     @staticmethod
     def same(step: Step) -> list[Begun]:
@@ -34,3 +57,9 @@ class NotHandedOn(Diagnosis):
         by = grouped((each.layer, each) for each in step.begun)
         several = max(by.values(), key=len)
         return several if len(several) >= LEAST and len({each.state for each in several}) == 1 else []
+
+
+def kept_in(module: Module) -> Iterator[Any]:
+    """What a module keeps next to its parameters and buffers, also in a tuple."""
+    for x in vars(module).values():
+        yield from x if isinstance(x, tuple) else (x,)

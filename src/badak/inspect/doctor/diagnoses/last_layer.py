@@ -17,6 +17,7 @@ class BehindLogits(Diagnosis):
     takes = {
         "relu": "no logit can be below 0", "gelu": "hardly a logit can be below 0", "silu": "hardly a logit can be below 0",
         "tanh": "all logits are between -1 and 1", "dropout": "logits are set to 0 at random",
+        "layer_norm": "the logits of a row have mean 0 and spread 1, as sure as they may be",
     }  # fmt: skip
     reach: ClassVar[dict[str, tuple[float, float]]] = {"relu": (0.0, np.inf), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0)}
 

@@ -15,6 +15,7 @@ LEAST, FAR = 3, 50.0  # steps; the size of labels that is far from what a model 
 
 MANY, EACH = 50, 30  # classes that all come in a training; labels for each of them
 
+UPSIDE = 200  # rows that tell how frequent labels are
 LATER = re.compile(
     r"\btasks?\b|continual|increment|rehears|lifelong|curriculum|few.?shot", re.IGNORECASE
 )  # classes that come later
@@ -51,6 +52,7 @@ class OddLabels(Diagnosis):
         yield from self.blank(losses)
         yield from self.asked_one(losses)
         yield from self.with_itself(visit)
+        yield from self.of_others(visit)
         if told := [*self.told(visit, "favoured")]:
             yield from told
             return
@@ -118,6 +120,18 @@ class OddLabels(Diagnosis):
                     label=known[0],
                 )  # fmt: skip
                 return
+
+    def of_others(self, visit: Visit) -> Findings:
+        """A contrast asks each row for one that is no view of it."""
+        places = [place for step in visit.rounds for place in step.of_others[:1]]
+        if len(places) >= LEAST and 2 * len(places) > len(visit.rounds):
+            yield self.found(
+                places[0],
+                tr("in {} steps the labels of a contrast name rows that are as alike as any, and the other halves are by far the "
+                   "most alike", len(places)),
+                tr("the view of row i lies at i + N of 2 N rows, and the other way round"),
+                steps=len(places),
+            )  # fmt: skip
 
     def with_itself(self, visit: Visit) -> Findings:
         """What each row is compared with, as of a contrast, is also itself, which it is nearest to."""
@@ -212,7 +226,8 @@ class OddLabels(Diagnosis):
         if losses[0].kind == "bce_with_logits":
             share = float((labels > 0.5).mean())
             wanted = (1 - share) / share if 0 < share < 1 else 1.0
-            if weights.size != 1 or not (wanted > 2 and weights.item() < 0.5 or wanted < 1 / 2 and weights.item() > 2):
+            turned = wanted > 2 and weights.item() < 0.5 or wanted < 1 / 2 and weights.item() > 2 if weights.size == 1 else False
+            if weights.size != 1 or not (turned or upside_down(np.array([wanted]), weights, len(labels))):
                 return None
             said, fix = (
                 tr("pos_weight is {:.2g}, and {:.0%} of the labels are 1", weights.item(), share),
@@ -240,7 +255,7 @@ class OddLabels(Diagnosis):
         shares = (np.concatenate(several) > 0.5).mean(axis=0).clip(1e-3, 1 - 1e-3)
         wanted, given = (1 - shares) / shares, weights.reshape(-1)
         wrong = ((wanted > 3) & (given < 0.5)) | ((wanted < 1 / 3) & (given > 2))
-        if 2 * wrong.sum() <= len(wrong) and not rises(shares, given):
+        if 2 * wrong.sum() <= len(wrong) and not rises(shares, given) and not upside_down(wanted, given, sum(map(len, several))):
             return None
         wrong = wrong if wrong.any() else shares == shares.max()
         return self.found(
@@ -332,6 +347,14 @@ class OddLabels(Diagnosis):
             tr("(y - y.mean()) / y.std() of the training data, and back for what is shown"),
             size=size, reached=reached,
         )  # fmt: skip
+
+
+def upside_down(wanted: np.ndarray, given: np.ndarray, rows: int) -> bool:
+    """Whether weights are what they should be, upside down: the ones by the zeros, as near as so many rows can tell."""
+    if rows < UPSIDE or (given <= 0).any():
+        return False
+    far, right = np.abs(np.log(wanted)), np.abs(np.log(given) - np.log(wanted))
+    return bool(far.min() > 0.2 and (np.abs(np.log(given) + np.log(wanted)) < 0.5 * right).all() and far.mean() > 0.3)
 
 
 def rises(shares: np.ndarray, weights: np.ndarray) -> bool:

@@ -6,6 +6,7 @@ from badak.inspect.doctor.augmented import asked
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import Rows, shapes_of
+from badak.inspect.doctor.grouping import grouped
 from badak.nn import Module
 
 LEAST, EACH = 32, 8  # rows in all, and of each call
@@ -23,6 +24,8 @@ class OtherData(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "prepared")
+        yield from self.numbered_otherwise(visit)
+        yield from self.begun_otherwise(visit)
         given = visit.watch.given
         chosen = visit.watch.chosen  # what it sees hangs on what it does
         for (key, part, _), tested in given.tested.items():
@@ -106,6 +109,57 @@ class OtherData(Diagnosis):
                     ),
                     tr("without chance in tests: the same picture each time"),
                 )
+
+    def numbered_otherwise(self, visit: Visit) -> Findings:
+        """A model that has learnt is nearly always wrong in a test, and in one way for each class: they have other numbers there."""
+        steps = [*visit.steps, visit.watch.open]
+        losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "cross_entropy" and loss.value is not None]
+        by = grouped((model, (place, a, b)) for step in steps for model, place, a, b in step.guessed)
+        for several in by.values() if losses and losses[-1].value < 0.7 * np.log(max(losses[-1].classes, 2)) else ():  # type: ignore[operator]
+            places = grouped((place, (a, b)) for place, a, b in several)
+            wrong = [(place, map_of(*map(np.concatenate, zip(*pairs)))) for place, pairs in places.items()]
+            if all(each is not None for _, each in wrong):
+                place, (share, pure) = wrong[0][0], wrong[0][1] or (0.0, 0.0)
+                yield self.found(
+                    place,
+                    tr("{:.0%} of the answers of a test are right, and {:.0%} would be if the classes had other numbers", share, pure),
+                    tr("number the classes once, for the training and the test"),
+                    right=share, otherwise=pure,
+                )  # fmt: skip
+                return
+
+    def begun_otherwise(self, visit: Visit) -> Findings:
+        """A text that is written begins with another id than all that were learnt."""
+        given = visit.watch.given
+        for key, firsts in given.singles.items():
+            texts = [each.values for each in given.trained.get(key, []) if len(each.shape) == 1 and each.values.dtype.kind in "iu"]
+            texts = [each[:, 0] for each in texts if each.shape[1] > 1]
+            learnt = np.concatenate(texts) if len(texts) > 4 else np.zeros(0)
+            if len(learnt) >= 40 and np.ptp(learnt) == 0 and len({*firsts}) == 1 and firsts[0] != learnt[0]:
+                yield self.found(
+                    "",
+                    tr("all {} texts that were learnt begin with {}, and what is written begins with {}", len(learnt),
+                       int(learnt[0]), firsts[0]),
+                    tr("begin with what the texts of the training begin with"),
+                    learnt=int(learnt[0]), first=firsts[0],
+                )  # fmt: skip
+                return
+
+
+def map_of(guesses: np.ndarray, labels: np.ndarray) -> tuple[float, float] | None:
+    """How many classes are right, and how many were they numbered otherwise, where that is far more; else None."""
+    kinds = [c for c in np.unique(guesses) if (guesses == c).sum() >= EACH]
+    if len(guesses) < 2 * LEAST or len(kinds) < 2:
+        return None
+    meant = {}
+    for c in kinds:
+        values, counts = np.unique(labels[guesses == c], return_counts=True)
+        meant[c] = values[counts.argmax()], counts.max()
+    right, otherwise = float((guesses == labels).mean()), sum(n for _, n in meant.values()) / len(guesses)
+    moved = sum(c != other for c, (other, _) in meant.items())
+    alone = len({other for other, _ in meant.values()}) == len(kinds)
+    return (right, otherwise) if alone and moved > 1 and otherwise > 0.6 and right < 0.5 * otherwise else None
+
 
 
 def renumbered(a: np.ndarray, b: np.ndarray) -> bool:

@@ -22,7 +22,9 @@ class RateTooHigh(Diagnosis):
         first, last = losses[0], float(np.median(losses[-5:]))
         rises = failed or not np.isfinite(losses).all() or last > first + max(0.1, 0.2 * abs(first))
         stays = rises or last > 0.98 * first > 0
+        searched = any(back.closure for step in visit.steps for back in step.backs)  # it looks for the best step itself
         falls = not failed and bool((np.diff(losses) < 0).all())  # each step makes it smaller: small weights on their way
+        falls |= searched and not rises
         if falls or not (middle > 1.0 or (rises and middle > 0.1) or (stays and began > 3.0)):
             return
         middle = max(middle, began) if middle <= 0.1 else middle

@@ -138,7 +138,7 @@ class Maximised(Diagnosis):
                         place,
                         tr("in all {} steps the logarithm of a likelihood is made smaller: what is there becomes less likely",
                            len(pulls)),
-                        tr("loss = -distribution.log_prob(x).mean()"),
+                        tr("loss = -distribution.log_prob(x).mean(), or -F.logsigmoid(score).mean()"),
                         steps=len(pulls),
                     )  # fmt: skip
                     return

@@ -22,7 +22,20 @@ class TestedOnTrain(Diagnosis):
         models = grouped((tested.module, tested) for step in [*visit.steps, visit.watch.open] for tested in step.tested)
         learners = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
         found = (self.judged(visit, every) for model, every in models.items() if model in learners)
-        yield from [each for each in found if each is not None][:1]
+        yield from [each for each in found if each is not None][:1] or self.masked(visit)
+
+    def masked(self, visit: Visit) -> Findings:
+        """The labels of a test are picked by the mask of the training, and by no other."""
+        rows = visit.watch.rows
+        said = [(words, n) for _, words, n in rows.masks_of_tests if words]
+        if len(said) >= 3 and {mask for mask, _, _ in rows.masks_of_tests} <= rows.masks:
+            yield self.found(
+                "",
+                tr("each test picks its {} labels by a mask by which those of the training are picked ({})", said[0][1],
+                   said[0][0][:60]),
+                tr("rows that no step has seen: answers[test_mask] == labels[test_mask]"),
+                rows=said[0][1],
+            )  # fmt: skip
 
     def judged(self, visit: Visit, every: list[Tested]) -> Finding | None:
         """What is to be said of the tests of one model: parts of it may be asked about what was drawn."""
