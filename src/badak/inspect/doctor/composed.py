@@ -65,9 +65,7 @@ def difference(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> 
 
 
 def taken_apart(watch: Watch, node: Any) -> None:
-    """A node that what backward() is called of is a sum of, and so are those below it; a term that was detached is for nothing."""
-    if node.name in PLAIN or node.op.view:
-        watch._plain |= {id(edge[0]) for edge in node.edges if edge is not None}
+    """A node that what backward() is called of is a sum of: a term that was detached is for nothing."""
     if id(node) in watch.addends and len(watch.open.constants) < 64:
         _, place, mean = watch.addends[id(node)]
         watch.open.constants.append((place, mean, True))
@@ -169,8 +167,9 @@ def added_up(watch: Watch, node: Any, inputs: tuple) -> None:
 
 def plain_below(node: Any) -> list[Any]:
     """What a number is a sum of, and all that is between."""
-    found, pending = [], [node]
-    while pending and pending[0] is not None and len(found) < MOST:
+    found: list[Any] = []
+    pending = [node] if node is not None else []
+    while pending and len(found) < MOST:
         found.append(each := pending.pop())
         if each.name in PLAIN or each.op.view:
             pending += below(each)

@@ -273,9 +273,9 @@ def _measure(seen: Loss, kind: str, x: np.ndarray, target: np.ndarray) -> None:
     if not len(rows):
         return
     z = x[rows].astype(np.float64)
-    seen.spread = float(z.std(axis=1).mean())
     top = z.max(axis=1, keepdims=True)
     with np.errstate(all="ignore"):
+        seen.spread = float(z.std(axis=1).mean())
         total = np.log(np.exp(z - top).sum(axis=1)) + top[:, 0] if kind == "cross_entropy" else 0.0
         seen.nats = float((total - z[np.arange(len(rows)), target[rows]]).mean())
 

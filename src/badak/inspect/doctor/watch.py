@@ -265,10 +265,11 @@ class Watch(OfAStep, Recorder):
             if self.open.backs:
                 self.open.backs[-1].nodes = self._walked
             root, value, self._walked = *self._number, 0
-            self._plain.add(id(node))
+            plain = composed.plain_below(node)
+            self._plain |= {id(each) for each in plain}
             self.open.root = ref(node)
             if len(self.optimizers) < 2:
-                logs = [each for each in composed.plain_below(node) if each.name == "logaddexp" and len(below(each)) == 1]
+                logs = [each for each in plain if each.name == "logaddexp" and len(below(each)) == 1]
                 self.likely |= {id(each): (each, line(), -1, self.open.likely) for each in logs}
             self.open.terms += composed.reached_by(node) if self.rounds < CUTS else []
             self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
@@ -388,7 +389,7 @@ class Watch(OfAStep, Recorder):
         if step.number > CUTS:  # they hold the graph
             step.cuts = []
         step.in_part = composed.in_part(self, self._passed)
-        step.constants = [(place, number, node is True or id(node) in self._passed) for place, number, node in step.constants]
+        step.constants = [(place, number, node is True or id(node) in self._plain) for place, number, node in step.constants]
         step.idle = [(place, i) for key, (_, place, i) in self.gave.items() if key not in self._went] if self._went else []
         self.steps.append(step)
         self.open = Step(step.number + 1)

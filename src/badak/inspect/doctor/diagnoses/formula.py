@@ -110,15 +110,17 @@ class NotAsNamed(Diagnosis):
 def unlike(several: list[Mixed]) -> tuple[str, str] | None:
     """What is wrong with the shares of data and noise, and how they should be."""
     keep, share = (np.concatenate([each[i] for each in several]) for i in (1, 2))
-    if len(keep) < ROWS or min(keep.min(), share.min()) < 0 or max(keep.max(), share.max()) > 1 + NEAR or np.ptp(share) < 0.05:
+    if len(keep) < ROWS or min(keep.min(), share.min()) < 0 or max(keep.max(), share.max()) > 1 + NEAR:
         return None
     right = "a.sqrt() * x + (1 - a).sqrt() * noise, a = torch.cumprod(1 - betas, 0)[t]"
     if np.abs(keep**2 + share**2 - 1).max() > NEAR:
-        if np.abs(keep + share - 1).max() < NEAR:
+        if np.abs(keep + share - 1).max() < NEAR and np.ptp(share) > 0.05:
             return tr("the shares of the data and of the noise that is asked for sum to 1; their squares should"), right
         return None
     if np.median(share) > 0.9999:
         return tr("in half of {} rows nothing is left of the data, all is noise", len(share)), right
+    if np.ptp(share) < 0.05:  # one share for all
+        return None
     if share.max() ** 2 < 0.5:
         return tr("the noise is {:.0%} of what the model is given at most, and pure noise is what a picture is made of later",
                   float(share.max() ** 2)), right  # fmt: skip
