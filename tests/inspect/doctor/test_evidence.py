@@ -362,3 +362,64 @@ def test_a_norm_behind_the_logits():
 
     assert checked(model, loss(lambda x: x)).ok
     assert codes(checked(model, loss(lambda x: F.layer_norm(x, (5,))))) == ["BADAK-248"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_texts_one_next_to_the_other(first):
+    table, rnn, out = nn.Embedding(12, 8), nn.LSTM(8, 16, batch_first=first), nn.Linear(16, 3)
+
+    def loss(step):
+        ids = badak.randint(12, (9, 32))  # (T, B)
+        h, _ = rnn(table(ids))
+        return F.cross_entropy(out(h.mean(1 if first else 0) if not first else h.mean(0)), badak.randint(3, (32,)))
+
+    assert ("BADAK-243" in codes(checked(nn.ModuleList([table, rnn, out]), loss))) == first
+
+
+@pytest.mark.parametrize("turned", [True, False])
+def test_a_decision_whose_sign_is_turned(turned):
+    model = nn.Linear(4, 1)
+    optimizer = optim.Adam(model.parameters(), lr=0.3)
+    with badak.doctor(16, quiet=True) as checkup:
+        for _ in range(16):
+            x = badak.randn(64, 4)
+            y = (x[:, 0] > 0).float()
+            optimizer.zero_grad()
+            F.binary_cross_entropy_with_logits(model(x)[:, 0], y).backward()
+            optimizer.step()
+            with badak.no_grad():
+                said = model(x + 0.01).squeeze(1)
+                ((said < 0 if turned else said > 0).float() == y).float().mean()
+    assert ("BADAK-257" in codes(checkup)) == turned, checkup
+
+
+class Step(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.cell, self.out = nn.Embedding(12, 16), nn.GRUCell(16, 16), nn.Linear(16, 12)
+
+    def forward(self, ids, state):
+        state = self.cell(self.table(ids), state)
+        return self.out(state), state
+
+
+@pytest.mark.parametrize("first", [1, 0])
+def test_a_decoder_that_is_called_step_by_step(first):
+    encoder, decoder = nn.Linear(5, 16), Step()
+    optimizer = optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-2)
+    with badak.doctor(10, quiet=True) as checkup:
+        for _ in range(10):
+            state, loss = encoder(badak.randn(16, 5)), 0.0
+            text = badak.cat([badak.ones(16, 1, dtype=badak.int64), badak.randint(2, 12, (16, 5))], 1)
+            for t in range(5):
+                logits, state = decoder(text[:, t], state)
+                loss = loss + F.cross_entropy(logits, text[:, t + 1])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            with badak.no_grad():
+                state, token = encoder(badak.randn(1, 5)), badak.tensor([first])
+                for _ in range(5):
+                    logits, state = decoder(token, state)
+                    token = logits.argmax(-1)
+    assert codes(checkup) == ["BADAK-257"] * (first == 0), checkup

@@ -341,8 +341,9 @@ def dropped(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> Non
 def recurrent(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     """What a layer reads as (T, B, D)."""
     module = watch.stack[-1] if watch.stack else None
-    if watch.looks_closely and modes.grad and getattr(module, "batch_first", True) is False and attributes.get("lengths") is None:
-        watch.open.shaped.append(Shaped("first", line(), arrays[0].shape, ()))
+    said = getattr(module, "batch_first", None)  # none of a cell
+    if watch.looks_closely and modes.grad and said is not None and attributes.get("lengths") is None:
+        watch.open.shaped.append(Shaped("last" if said else "first", line(), arrays[0].shape, ()))
     first, w = arrays[1], arrays[-2]
     if watch.looks_closely and outputs[0]._node is not None and arrays[0].shape[0] == 1 and len(watch.open.begun) < 64:
         watch._held_now.append(first)
@@ -391,6 +392,7 @@ SENSES = {
     "shift": losses.constant,
     "scale": rewards.scaled,
     "lerp_by": rewards.stays,
+    "cast": parts.cast,
     "relu": rectifier,
     "attention": attention,
     "softmax": softmax,

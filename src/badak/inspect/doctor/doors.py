@@ -65,10 +65,12 @@ def compared(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Call
             column_and_row(watch, x._array, limit._array)
             for guess, labels in ((x, limit), (limit, x)):
                 _, model = watch.guesses.get(memory(guess._array), (None, 0))
-                if model and guess.shape == labels.shape and labels._array.dtype.kind in "iu" and len(watch.open.guessed) < 256:
+                if model and guess.shape == labels.shape and len(watch.open.guessed) < 256:
                     watch.open.guessed.append((model, line(), guess._array.ravel().copy(), labels._array.ravel().copy()))
         if isinstance(limit, int | float):
             parts.read(watch, x._array, float(limit))
+            if memory(x._array) in watch.answers and not modes.grad and len(watch.guesses) < 256:
+                watch.guesses[memory(result._array)] = result, id(watch.answers[memory(x._array)][1])
         if modes.grad and len(watch.told) < 16:
             watch.told[memory(result._array)] = result._array, x._array
     return result

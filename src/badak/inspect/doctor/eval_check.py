@@ -105,6 +105,7 @@ class Lookout(Observer):
                 visit.add(EvalForgotten().late(visit, module, place))
             self.tested = True
             if not part:
+                visit.watch.given.single(module, args, kwargs, grad=False)
                 visit.watch.given.called(module, args, kwargs, grad=False)
             tested = visit.watch.open.tested
             if len(tested) < 256 and (told := visit.watch.rows.test(args, kwargs, place, id(module), part)) is not None:
@@ -165,7 +166,10 @@ class LateTests(Observer):
             return
         if thread_time() > self._until[0] or perf_counter() > self._until[1]:
             self.enough()
-        if modes.grad or id(module) not in self.models:
+        if modes.grad:
+            return
+        self.visit.watch.given.single(module, args, kwargs, grad=False)
+        if id(module) not in self.models:
             return
         watch, place, way = self.visit.watch, line(), road()
         own = any(isinstance(x, Tensor) and memory(x._array) in self.made for x in args)  # no data

@@ -140,7 +140,8 @@ class Shaped:
     """Shapes that meet as they should not: kind says how."""
 
     kind: str  # "lone": a sum of all is added to each; "both": where() of the same twice; "view": turned by a view;
-    # "stretched": (B, 1) with (B,); "varies": a table along axis `axis` of the other
+    # "stretched": (B, 1) with (B,); "varies": a table along axis `axis` of the other;
+    # "first", "last": (T, B, D) as a recurrent layer reads it, whose batch_first is False, or True
     place: str
     a: tuple[int, ...]
     b: tuple[int, ...]

@@ -63,8 +63,9 @@ class Given:
         self.example: dict[int, tuple[Module, tuple, dict]] = {}  # the first call of a model in training
         self.drawn: dict[bytes, None] = {}  # classes that were drawn
         self.singles: dict[tuple[int, int], list[int]] = {}  # of calls in a test with one id of each row, the first of each text
+        self.learnt: dict[tuple[int, int], list[np.ndarray]] = {}  # the same of a training, of all rows
         self.alone: dict[int, tuple[Module, list[bool]]] = {}  # of each such call whether it is given numbers, too
-        self._before: tuple[int, int] = 0, 0  # the last call: of which model, with how many ids of each row
+        self._before: tuple[int, int, bool] = 0, 0, False  # the last call: ids of each row, the model, whether in training
         self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
         self._last: Rows | None = None
 
@@ -73,24 +74,26 @@ class Given:
             self.example[id(module)] = module, tuple(map(copied, args)), {key: copied(x) for key, x in kwargs.items()}
         rows = sample(args, kwargs)
         self.keep(id(module), args, kwargs, grad)
-        self.single(module, args, kwargs, grad)
         if grad:
             self._last = rows if rows is None or rows.values.dtype.kind == "f" else sample(args, kwargs, floats=True) or rows
 
     def single(self, module: Module, args: tuple, kwargs: dict, grad: bool) -> None:
         """A call with one id of each row, as of what writes a text."""
         ids = [(i, x._array) for i, x in enumerate(args[:PARTS]) if isinstance(x, Tensor) and x._array.dtype.kind in "iu"]
-        long = ids[0][1].shape[-1] if ids and ids[0][1].ndim == 2 else 0
+        state = any(x._array.dtype.kind == "f" for x in tensors((args, kwargs)))
+        long = 0 if not ids else ids[0][1].shape[-1] if ids[0][1].ndim == 2 else 1 if state and ids[0][1].ndim == 1 else 0
+        before, *same = self._before
+        begins = long > 1 or same != [id(module), grad] or before > 1 and not state
+        if grad and long and begins and len(learnt := self.learnt.setdefault((id(module), ids[0][0]), [])) < CALLS:
+            learnt.append(ids[0][1].reshape(-1, long)[:, 0].copy())
         if not grad and long == 1 and len(self.singles) < MOST:
             firsts = self.singles.setdefault((id(module), ids[0][0]), [])
-            state = any(x._array.dtype.kind == "f" for x in tensors((args, kwargs)))
-            model, before = self._before
-            if (model != id(module) or before > 1 and not state) and len(firsts) < CALLS:
+            if begins and len(firsts) < CALLS:
                 firsts.append(int(ids[0][1].flat[0]))
             _, states = self.alone.setdefault(id(module), (module, []))
             if len(states) < CALLS:
                 states.append(state)
-        self._before = id(module), long
+        self._before = long, id(module), grad
 
     def keep(self, module: int, args: tuple, kwargs: dict, grad: bool) -> None:
         """Some rows of each tensor that a model is given; of texts that lie one behind the other as one."""

@@ -72,6 +72,12 @@ def read(watch: Watch, a: np.ndarray, limit: float | None, axis: int = 0) -> Non
         watch.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
 
 
+def cast(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
+    """What was decided in a test becomes numbers."""
+    if watch.guesses and (known := watch.guesses.get(memory(arrays[0]))) is not None:
+        watch.guesses[memory(outputs[0]._array)] = outputs[0], known[1]
+
+
 def asked_for(watch: Watch, a: np.ndarray, smallest: bool, made_by: Any) -> None:
     """The largest, or the smallest, of what a model, or a layer of it, gave is looked for."""
     _, module = watch.answers.get(memory(a), (None, None))

@@ -154,6 +154,7 @@ class Watch(OfAStep, Recorder):
         own = any(isinstance(x, Tensor) and memory(x._array) in self.computed for x in args)
         if not modes.grad and args and isinstance(args[0], Tensor):
             self.rows.acted |= args[0]._array.ndim < 2 or len(args[0]._array) == 1
+        self.given.single(module, args, kwargs, modes.grad)
         if not own:  # what another model made is no data
             self.given.called(module, args, kwargs, modes.grad)
         if modes.grad:

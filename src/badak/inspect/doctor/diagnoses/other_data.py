@@ -14,6 +14,7 @@ TIMES, WIDE = 2.0, 4  # spread of the one by the other; numbers of a row that mo
 PICTURES = 1.9  # the same of pictures, which (x - 0.5) / 0.5 spreads twice as far
 FAR = 10.0  # the same where fewer move
 IDS = 256  # of a test
+CLASSES = ("cross_entropy", "bce_with_logits", "bce")
 
 
 class OtherData(Diagnosis):
@@ -113,7 +114,7 @@ class OtherData(Diagnosis):
     def numbered_otherwise(self, visit: Visit) -> Findings:
         """A model that has learnt is nearly always wrong in a test, and in one way for each class: they have other numbers there."""
         steps = [*visit.steps, visit.watch.open]
-        losses = [loss for step in visit.steps for loss in step.trained if loss.kind == "cross_entropy" and loss.value is not None]
+        losses = [x for step in visit.steps for x in step.trained if x.kind in CLASSES and x.value is not None]
         by = grouped((model, (place, a, b)) for step in steps for model, place, a, b in step.guessed)
         for several in by.values() if losses and losses[-1].value < 0.7 * np.log(max(losses[-1].classes, 2)) else ():  # type: ignore[operator]
             places = grouped((place, (a, b)) for place, a, b in several)
@@ -132,8 +133,7 @@ class OtherData(Diagnosis):
         """A text that is written begins with another id than all that were learnt."""
         given = visit.watch.given
         for key, firsts in given.singles.items():
-            texts = [each.values for each in given.trained.get(key, []) if len(each.shape) == 1 and each.values.dtype.kind in "iu"]
-            texts = [each[:, 0] for each in texts if each.shape[1] > 1]
+            texts = given.learnt.get(key, [])
             learnt = np.concatenate(texts) if len(texts) > 4 else np.zeros(0)
             if len(learnt) >= 40 and np.ptp(learnt) == 0 and len({*firsts}) == 1 and firsts[0] != learnt[0]:
                 yield self.found(

@@ -99,6 +99,7 @@ class BatchFirst(Diagnosis):
     title = "batch_first is forgotten"
 
     def look(self, visit: Visit) -> Findings:
+        yield from self.not_first(visit)
         seen = [(step, each) for step in visit.rounds for each in step.shaped if each.kind == "first"]
         wrong = [each for step, each in seen if min(each.a[:2]) > 1 and batch_axis(step, each.a) == 0]
         told = any(batch_axis(step, each.a) is not None for step, each in seen)
@@ -111,6 +112,19 @@ class BatchFirst(Diagnosis):
                 tr("a layer without batch_first is given {} and reads {} tokens of {} texts; by the labels it is "
                    "{} texts of {} tokens", wrong[0].a, T, B, T, B),
                 tr("batch_first=True in the layer"),
+            )  # fmt: skip
+
+
+    def not_first(self, visit: Visit) -> Findings:
+        """The other way round: batch_first=True, and the texts lie one next to the other."""
+        seen = [(batch_axis(step, each.a), each) for step in visit.rounds for each in step.shaped if each.kind == "last"]
+        if len(seen) >= 3 and all(axis == 0 and min(each.a[:2]) > 1 for axis, each in seen):
+            B, T = seen[0][1].a[:2]
+            yield self.found(
+                seen[0][1].place,
+                tr("a layer with batch_first=True is given {} and reads {} tokens of {} texts; by the labels it is {} texts of {} "
+                   "tokens", (T, B, *seen[0][1].a[2:]), B, T, B, T),
+                tr("batch_first=False, or (B, T) from the start"),
             )  # fmt: skip
 
 
