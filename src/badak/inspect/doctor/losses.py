@@ -237,7 +237,14 @@ def meets_itself(x: np.ndarray) -> bool:
 def of_others(x: np.ndarray, target: np.ndarray) -> bool:
     """Whether the labels of a contrast, one row each, name rows that are as alike as any, and the rows' own halves are far more."""
     n = len(x)
-    if x.ndim != 2 or x.shape[0] != x.shape[1] or n < 16 or n % 2 or len(np.unique(target)) < n - 2 or not 0 <= target.min() <= target.max() < n:
+    if (
+        x.ndim != 2
+        or x.shape[0] != x.shape[1]
+        or n < 16
+        or n % 2
+        or len(np.unique(target)) < n - 2
+        or not 0 <= target.min() <= target.max() < n
+    ):
         return False
     seen = np.isfinite(x) & (x > FILLED)
     mean = np.where(seen, x, 0.0).sum(axis=1) / seen.sum(axis=1)

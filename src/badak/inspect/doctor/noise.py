@@ -77,26 +77,31 @@ FORETOLD = re.compile(r"^(?:pred(?:icted)?_(\w+)|(\w+?)_(?:pred|hat|predicted))$
 def asked_for_another(tree: ast.Module) -> Found:
     """mse_loss(noise_pred, batch), where noise stands next to it."""
     for scope in find(tree, ast.FunctionDef | ast.For):
-        own = {name for _, name, _ in assigned(scope)} | {x.arg for x in find(scope, ast.arg)}
+        values, args = values_of(scope), {x.arg for x in find(scope, ast.arg)}
+        texts = {name: [*map(unparse, each)] for name, each in values.items()}
         for node in (x for x in find(scope, ast.Call) if len(x.args) == 2 and ASKS.search(unparse(x.func))):
             sides = [unparse(x) for x in node.args]
-            found = [FORETOLD.match(x) for x in sides]
-            for side, other, of_it in ((sides[0], sides[1], found[0]), (sides[1], sides[0], found[1])):
-                meant = (of_it[1] or of_it[2]) if of_it else ""
-                made = [unparse(value) for _, name, value in assigned(scope) if name == other]
-                before = any(line <= node.lineno and name == meant for line, name, _ in assigned(scope))
-                before |= any(x.arg == meant for x in find(scope, ast.arg))
-                asked = (
-                    re.search(rf"(?<![\w.]){meant}(\.(train|eval|parameters|state_dict|to))?\(", unparse(tree)) if meant else None
-                )
-                read = (
-                    not before
-                    or asked is not None
-                    or any(meant in named_in(value) for _, name, value in assigned(scope) if name == side)
-                )  # it was given that
-                if meant in own and other != meant and not read and other.isidentifier() and not any(meant in x for x in made):
-                    if not any(other in unparse(v) and "rand" not in unparse(v) for _, n, v in assigned(scope) if n == meant):
-                        yield node, unparse(node).replace(other, meant), side, other, meant
+            for side, other in (sides, sides[::-1]):
+                meant = foretold(side)
+                known = meant in args or any(line <= node.lineno and name == meant for line, name, _ in assigned(scope))
+                if not known or other == meant or not other.isidentifier() or is_model(meant, tree):
+                    continue
+                given = any(meant in named_in(value) for value in values.get(side, []))  # it was made of that
+                alike = any(meant in x for x in texts.get(other, []))
+                alike |= any(other in x and "rand" not in x for x in texts.get(meant, []))
+                if not given and not alike:
+                    yield node, unparse(node).replace(other, meant), side, other, meant
+
+
+def foretold(name: str) -> str:
+    """noise of noise_pred, and of predicted_noise."""
+    found = FORETOLD.match(name)
+    return (found[1] or found[2]) if found else ""
+
+
+def is_model(name: str, tree: ast.Module) -> bool:
+    """Whether something of this name is called, or trained."""
+    return bool(re.search(rf"(?<![\w.]){name}(\.(train|eval|parameters|state_dict|to))?\(", unparse(tree)))
 
 
 @rule("formula", "{} is what the model reads, noise and all, and it is asked to give the same back")

@@ -3,11 +3,22 @@
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse
-from badak.inspect.doctor.syntax import assigned, called, calls_of, find, functions_of, ids_below, names_in, number, stored_in
+from badak.inspect.doctor.syntax import (
+    assigned,
+    called,
+    calls_of,
+    find,
+    functions_of,
+    ids_below,
+    names_in,
+    number,
+    stored_in,
+    target_of,
+    values_of,
+)
 from badak.inspect.doctor.told import Found, Told, rule
 
 NORM = re.compile(r"(^|\.)BatchNorm\dd$")
@@ -57,27 +68,22 @@ def writes_the_data(tree: ast.Module) -> Found:
     """def __getitem__(self, i): x = self.x[i]; x += noise: the next epoch finds this noise, too."""
     for function in functions_of(tree, "__getitem__"):
         index = function.args.args[1].arg if len(function.args.args) > 1 else ""
-        views = {name for _, name, value in assigned(function) if re.fullmatch(rf"self\.\w+\[{index}\]", unparse(value))}
-        views -= {name for name in views if sum(other == name for _, other, _ in assigned(function)) > 1}
-        for line in function.body:
-            for node in find(line, ast.AugAssign | ast.Assign | ast.Call):
-                into: Any = (
-                    node.target if isinstance(node, ast.AugAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
-                )
-                whole = isinstance(node, ast.AugAssign) and any(isinstance(x, ast.Call) for x in find(node.value, ast.Call))
-                place = isinstance(into, ast.Subscript) and unparse(into.value) in views
-                method = re.fullmatch(r"(\w+)\.\w*[a-z]_", unparse(node.func)) if isinstance(node, ast.Call) else None
-                name = (
-                    unparse(into.value)
-                    if place and into is not None
-                    else unparse(into)
-                    if whole and into is not None
-                    else method[1]
-                    if method
-                    else ""
-                )  # type: ignore[attr-defined]
-                if name in views:
-                    yield node, f"{name} = self....[{index}].clone()", name
+        given = values_of(function).items()
+        views = {name for name, each in given if len(each) == 1 and re.fullmatch(rf"self\.\w+\[{index}\]", unparse(each[0]))}
+        for node in find(function.body, ast.AugAssign | ast.Assign | ast.Call):
+            if (name := written_by(node)) in views:
+                yield node, f"{name} = self....[{index}].clone()", name
+
+
+def written_by(node: ast.AST) -> str:
+    """The name of what a line writes into: x[i] = y, x += f(y), x.add_(y)."""
+    into = target_of(node)
+    if isinstance(into, ast.Subscript):
+        return unparse(into.value)
+    if isinstance(node, ast.AugAssign):
+        return unparse(into) if find(node.value, ast.Call) else ""
+    method = re.fullmatch(r"(\w+)\.\w*[a-z]_", unparse(node.func)) if isinstance(node, ast.Call) else None
+    return method[1] if method else ""
 
 
 @rule("rows", "{} makes each column of the batch 1 long, and not each row")

@@ -43,7 +43,9 @@ class OfAStep:
         self.addends: dict[int, tuple[Any, str, float]] = {}  # sums with what was detached, by their node: line, its mean
         self.loosened: dict[int, np.ndarray] = {}  # what was detached, by its memory
         self.asked: dict[int, tuple[Any, Any]] = {}  # what answers differ by from data, by its node: it, and its loss
-        self.likely: dict[int, tuple[Any, str, int, list]] = {}  # logarithms of how likely data is, or what was made of it, and shares
+        self.likely: dict[
+            int, tuple[Any, str, int, list]
+        ] = {}  # logarithms of how likely data is, or what was made of it, and shares
         # of what overlaps, by their node: it, its line, -1 where the sign is turned, where the gradient is noted
         self.overlaps: dict[int, Any] = {}  # probabilities times zeros and ones, by their node
         self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was

@@ -161,7 +161,6 @@ def map_of(guesses: np.ndarray, labels: np.ndarray) -> tuple[float, float] | Non
     return (right, otherwise) if alone and moved > 1 and otherwise > 0.6 and right < 0.5 * otherwise else None
 
 
-
 def renumbered(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether ids are distributed alike but for their order: words keep how frequent they are, and not their numbers."""
     a, b = a[a != 0], b[b != 0]

@@ -114,7 +114,6 @@ class BatchFirst(Diagnosis):
                 tr("batch_first=True in the layer"),
             )  # fmt: skip
 
-
     def not_first(self, visit: Visit) -> Findings:
         """The other way round: batch_first=True, and the texts lie one next to the other."""
         seen = [(batch_axis(step, each.a), each) for step in visit.rounds for each in step.shaped if each.kind == "last"]
