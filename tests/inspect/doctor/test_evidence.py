@@ -1,11 +1,13 @@
 """What the numbers of a run tell, whatever the program calls them: each next to what looks like it and is right."""
 
 import copy
+from pathlib import Path
 
 import pytest
 
 import badak
 from badak import nn, optim
+from badak.inspect.doctor import source
 from badak.nn import functional as F
 from tests.inspect.doctor.test_quiet_faults import checked, codes
 
@@ -423,3 +425,91 @@ def test_a_decoder_that_is_called_step_by_step(first):
                     logits, state = decoder(token, state)
                     token = logits.argmax(-1)
     assert codes(checkup) == ["BADAK-257"] * (first == 0), checkup
+
+
+@pytest.mark.parametrize("zero", [True, False])
+def test_labels_of_pairs_that_are_all_alike(zero):
+    model = mlp(8, 24, 6)
+
+    def loss(step):
+        a, b, same = badak.randn(32, 8), badak.randn(32, 8), (badak.rand(32) < (5 if zero else 0.5)).float()
+        d = (model(a) - model(b)).norm(dim=1)
+        return (same * d**2 + (1 - same) * (2 - d).clamp(min=0) ** 2).mean()
+
+    assert codes(checked(model, loss, 12)) == ["BADAK-260"] * zero
+
+
+@pytest.mark.parametrize(("sign", "lay", "wrong"), [
+    (1, "repeat_interleave", "BADAK-267"), (-1, "repeat_interleave", ""), (-1, "repeat", "BADAK-253"),
+])  # fmt: skip
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_distances_to_the_means_of_classes(sign, lay, wrong, by_hand):
+    model, centres = mlp(8, 32, 16), 3 * badak.eye(5, 8)
+
+    def loss(step):
+        near = centres + 0.3 * badak.randn(4, 5, 8)
+        means = model(near[:2].flatten(0, 1)).view(2, 5, -1).mean(0)
+        asked = model(near[2:].transpose(0, 1).flatten(0, 1))
+        d = ((asked[:, None] - means[None]) ** 2).sum(-1) if by_hand else badak.cdist(asked, means) ** 2
+        return F.cross_entropy(sign * d if sign < 0 else d, getattr(badak.arange(5), lay)(2))
+
+    assert codes(checked(model, loss)) == [wrong] * bool(wrong)
+
+
+def test_the_length_of_a_vector_may_be_a_logit():
+    model = nn.Linear(8, 20)
+
+    def loss(step):
+        x = badak.randn(32, 8)
+        return F.cross_entropy(model(x).view(32, 5, 4).norm(dim=-1), x[:, :5].argmax(1))
+
+    assert "BADAK-267" not in codes(checked(model, loss))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_likelihood_of_who_is_next(sign):
+    model = nn.Linear(6, 1)
+
+    def loss(step):
+        x, seen = badak.randn(40, 6), (badak.rand(40) < 0.7).float()
+        risk = model(x).squeeze(1)
+        return sign * ((risk - risk.logcumsumexp(0)) * seen).sum() / seen.sum()
+
+    assert codes(checked(model, loss)) == ["BADAK-254"] * (sign > 0)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_policy_of_normal_distributions(sign, monkeypatch):
+    """The sign of what was done, times what it was worth, as PPO asks for it; that adv is a worth its name says."""
+    monkeypatch.setattr(source, "files", lambda program=None: [(Path(__file__).name, Path(__file__).read_text(encoding="utf-8"))])
+    model, gains = mlp(4, 16, 2), badak.nn.Parameter(badak.zeros(2))
+
+    def loss(step):
+        state = badak.randn(64, 4)
+        with badak.no_grad():
+            before = badak.distributions.Normal(model(state), gains.exp())
+            action = before.sample()
+            old = before.log_prob(action).sum(1)
+        far = (action - state[:, :2]).pow(2).sum(1)
+        adv = (far.mean() - far) / far.std()
+        ratio = (badak.distributions.Normal(model(state), gains.exp()).log_prob(action).sum(1) - old).exp()
+        return sign * badak.minimum(ratio * adv, ratio.clamp(0.8, 1.2) * adv).mean()
+
+    found = checked(nn.ParameterList([*model.parameters(), gains]), loss)
+    assert ("BADAK-254" in codes(found)) == (sign > 0), found
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_two_columns_that_are_not_scaled_in_a_test(scaled):
+    model = mlp(2, 16, 1)
+    optimizer = optim.Adam(model.parameters(), lr=1e-2)
+    with badak.doctor(12, quiet=True) as checkup:
+        for _ in range(12):
+            x = badak.randn(50, 2)
+            optimizer.zero_grad()
+            F.mse_loss(model(x), x.sum(1, keepdim=True).tanh()).backward()
+            optimizer.step()
+            with badak.no_grad():
+                x = badak.randn(50, 2)
+                model(x if scaled else 5 * x + 20)
+    assert codes(checkup) == ["BADAK-257"] * (not scaled), checkup

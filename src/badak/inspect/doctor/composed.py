@@ -87,6 +87,9 @@ def product(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> Non
         rewards.advantage(watch, inputs)
     elif y.ndim < 3:
         rewards.weighed(watch, inputs, arrays, node)
+    for x, other in ((0, 1), (1, 0)) if y.ndim and y.size == len(y) >= 8 and len(watch.open.zeroed) < MOST else ():
+        if inputs[x]._node is not None and is_data(inputs[other], y):
+            watch.open.zeroed.append((line(), not arrays[other].any()))
     if y.size < 2 or len(watch.pairs) >= MOST:
         return
     for x, other in ((0, 1), (1, 0)):

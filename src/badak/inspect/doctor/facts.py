@@ -307,6 +307,8 @@ class Step:
     unjoined: list[tuple[str, str]] = field(default_factory=list)  # blocks that nothing goes around: class, line
     # where each row of products is largest where it meets itself, and asked for another
     with_itself: list[str] = field(default_factory=list)
+    farthest: list[str] = field(default_factory=list)  # where distances are the logits, and none is below 0
+    in_turn: list[tuple[str, bool]] = field(default_factory=list)  # labels of equally many rows of each class: line, see losses.py
     of_others: list[str] = field(default_factory=list)  # where a contrast asks for another row than the other view of each
     # of what a model gave the largest, or the smallest, is looked for: the model, whether the smallest, of how many, the line
     extremes: list[tuple[Module, bool, int, str]] = field(default_factory=list)
@@ -318,6 +320,7 @@ class Step:
     chose: list[np.ndarray] = field(default_factory=list)  # which of what has a graph was picked
     unused: dict[tuple[str, int, int], bool] = field(default_factory=dict)  # a part that something was cut into: line, which, of
     # how many; whether no gradient came to it, and one to others
+    zeroed: list[tuple[str, bool]] = field(default_factory=list)  # data, a number for each row, times what has a graph: line, all 0
     mixed: list[Mixed] = field(default_factory=list)
     mixes: list[Picked] = field(default_factory=list)  # rows in another order that are mixed with the rows themselves
     moving: list[tuple[str, str, frozenset[int]]] = field(default_factory=list)  # "target", "advantage": line, what it hangs on

@@ -1,4 +1,4 @@
-"""What is measured of noise: the shares of data and noise that are added up, and the spread that a normal distribution is drawn by."""
+"""What is measured of noise: the shares of data and noise that are added up, and the spread that noise is multiplied by."""
 
 from typing import Any, NamedTuple
 

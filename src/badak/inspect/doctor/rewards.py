@@ -74,8 +74,11 @@ def weighed(watch: Watch, inputs: Any, arrays: Any, node: Any) -> None:
         return
     for x, other in ((0, 1), (1, 0)):
         plain = inputs[other] is None or inputs[other]._node is None and not inputs[other]._requires_grad
-        if plain and inputs[x]._node is not None and arrays[x].size == arrays[other].size and is_logarithm(inputs[x]._node):
-            watch.weighed[id(node)] = node, line(), turns(inputs[x]._node)
+        if plain and inputs[x]._node is not None and arrays[x].size == arrays[other].size:
+            way = [*chain(inputs[x]._node, (*ROWS_STAY, "exp", "sub", "sum"))]
+            if is_logarithm(inputs[x]._node) or any(id(each) in watch.likely for each in way):
+                watch.weighed[id(node)] = node, line(), turns(inputs[x]._node, watch.likely)
+                watch.ratios |= any(each.name == "exp" for each in way)
         if plain and inputs[x]._node is not None and (sign := likelihood(inputs[x]._node)) and arrays[other].size > 1:
             if arrays[other].min() >= 0 and arrays[other].any() and sign > 0:
                 watch.likely[id(node)] = node, line(), 1, watch.open.likely
@@ -98,7 +101,7 @@ def normalised(node: Any) -> bool:
     second = sides[1] if node.name == "sub" and len(sides) == 2 else None
     while second is not None and second.op.view:
         second = first_of(second)
-    return second is not None and second.name in ("logsumexp", "log")
+    return second is not None and second.name in ("logsumexp", "logcumsumexp", "log")
 
 
 def scaled(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
@@ -116,11 +119,11 @@ def stays(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
         watch.given.factors[memory(arrays[0])] = 1 - attributes["c"] if op.name == "lerp_by" else attributes["c"]
 
 
-def turns(node: Any) -> int:
-    """-1 where the sign of a logarithm was turned on the way, else 1."""
+def turns(node: Any, logarithms: Any = ()) -> int:
+    """-1 where the sign of a logarithm, one of these nodes (their id) perhaps, was turned on the way, else 1."""
     sign = 1
     for _ in range(10):
-        if node is None or node.name in LOGARITHM:
+        if node is None or node.name in LOGARITHM or id(node) in logarithms:
             break
         second = node.name == "sub" and len(node.edges) == 2 and node.edges[0] is None
         sign = -sign if second or node.name in ("neg", "sub_from") else sign

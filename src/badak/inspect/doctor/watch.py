@@ -43,6 +43,7 @@ class Watch(OfAStep, Recorder):
 
     scaled = 1.0  # by what the gradients are multiplied now
     rounds = 0  # steps for which something was computed
+    ratios = False  # how often something is done now is divided by how often it was, and multiplied by data
     chosen = False  # a probability is taken of what was drawn: a policy, whose data hangs on what it does
     held = 0  # steps whose graphs were still there after some more
     _backward = False

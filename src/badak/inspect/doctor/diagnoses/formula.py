@@ -20,9 +20,10 @@ class NotAsNamed(Diagnosis):
 
     code = "BADAK-267"
     title = "a formula that is not what its names say"
+    explains = ("BADAK-210",)
 
     def look(self, visit: Visit) -> Findings:
-        judges = (self.least, self.undrawn, self.by_the_variance, self.shares, self.overlap)
+        judges = (self.least, self.undrawn, self.by_the_variance, self.shares, self.overlap, self.farthest)
         yield from [*self.told(visit, "formula")] or next((found for each in judges if (found := [*each(visit)])), [])
 
     def least(self, visit: Visit) -> Findings:
@@ -80,6 +81,17 @@ class NotAsNamed(Diagnosis):
                     steps=len(pulls),
                 )  # fmt: skip
                 return
+
+    def farthest(self, visit: Visit) -> Findings:
+        """Distances are the logits: what is farthest is the likeliest."""
+        places = [place for step in visit.rounds for place in step.farthest[:1]]
+        if len(places) >= LEAST and len(places) >= len(visit.rounds) - 1:
+            yield self.found(
+                places[0],
+                tr("in {} steps distances, none below 0, are the logits: the class that is farthest is the likeliest", len(places)),
+                "F.cross_entropy(-distances, labels)",
+                steps=len(places),
+            )
 
     def by_the_variance(self, visit: Visit) -> Findings:
         """Noise is multiplied by exp(l), which is the variance in the divergence."""

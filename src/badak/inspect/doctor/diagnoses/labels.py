@@ -9,6 +9,7 @@ from badak.core.errors import tr
 from badak.inspect.audit.preserve_state import as_it_was
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Loss, Step
+from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.tape import tensors
 from badak.nn import Module
 from badak.tensor import Tensor
@@ -228,6 +229,7 @@ class LabelsTurned(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "flat")
+        yield from self.in_turn(visit)
         for place in sorted({loss.place for step in visit.steps for loss in step.trained}):
             pairs = [(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
             pairs = [(step, loss) for step, loss in pairs if len({*loss.axes}) != 1]  # as many texts as places tell nothing
@@ -241,6 +243,20 @@ class LabelsTurned(Diagnosis):
                     tr("turn both alike: logits.reshape(-1, V) and labels.reshape(-1) of the same two axes"),
                     batches=len(pairs),
                 )  # fmt: skip
+
+    def in_turn(self, visit: Visit) -> Findings:
+        """Classes lie one after the other in the answers, and in turn in the labels, or the other way round."""
+        by = grouped((place, wrong) for step in visit.rounds for place, wrong in step.in_turn)
+        for place, several in by.items():
+            if len(several) >= 5 and sum(several) >= 0.8 * len(several):
+                yield self.found(
+                    place,
+                    tr("in {} of {} batches the labels count the classes in turn, and the answers are right by far more often if "
+                       "they lie one after the other, or the other way round", sum(several), len(several)),
+                    tr("lay both flat alike: torch.arange(classes).repeat_interleave(each), or .repeat(each)"),
+                    batches=sum(several),
+                )  # fmt: skip
+                return
 
 
 def turned(step: Step, loss: Loss) -> bool:

@@ -5,6 +5,7 @@ import numpy as np
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.diagnoses.last_layer import NUMBERS
+from badak.inspect.doctor.diagnoses.moving import REWARDS
 from badak.inspect.doctor.facts import Loss, Step
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import weights_of
@@ -53,6 +54,7 @@ class OddLabels(Diagnosis):
         yield from self.asked_one(losses)
         yield from self.with_itself(visit)
         yield from self.of_others(visit)
+        yield from self.zeros(visit)
         if told := [*self.told(visit, "favoured")]:
             yield from told
             return
@@ -118,6 +120,20 @@ class OddLabels(Diagnosis):
                     tr("all labels that the loss asks for are {:g}, and those that are other numbers get no gradient", known[0]),
                     tr("look at the mask that the errors are multiplied by: its ones and zeros are exchanged"),
                     label=known[0],
+                )  # fmt: skip
+                return
+
+    def zeros(self, visit: Visit) -> Findings:
+        """What a loss is made of is multiplied by 0, in all rows of all steps: a label, or a mask, that is always the same."""
+        by = grouped(((place, i), zero) for step in visit.rounds for i, (place, zero) in enumerate(step.zeroed))
+        for (place, _), several in by.items() if not REWARDS.search(own_text()) else ():
+            if len(several) >= 8 and len(several) >= len(visit.rounds) - 1 and all(several):
+                yield self.found(
+                    place,
+                    tr("what is multiplied here is multiplied by 0 in all rows, {} times: labels, or a mask, that are all alike",
+                       len(several)),
+                    tr("look at what makes the labels"),
+                    times=len(several),
                 )  # fmt: skip
                 return
 

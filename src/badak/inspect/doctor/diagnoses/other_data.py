@@ -112,7 +112,7 @@ class OtherData(Diagnosis):
                 )
 
     def numbered_otherwise(self, visit: Visit) -> Findings:
-        """A model that has learnt is nearly always wrong in a test, and in one way for each class: they have other numbers there."""
+        """A model that has learnt is nearly always wrong in a test, in one way for each class: they have other numbers there."""
         steps = [*visit.steps, visit.watch.open]
         losses = [x for step in visit.steps for x in step.trained if x.kind in CLASSES and x.value is not None]
         by = grouped((model, (place, a, b)) for step in steps for model, place, a, b in step.guessed)
@@ -123,7 +123,8 @@ class OtherData(Diagnosis):
                 place, (share, pure) = wrong[0][0], wrong[0][1] or (0.0, 0.0)
                 yield self.found(
                     place,
-                    tr("{:.0%} of the answers of a test are right, and {:.0%} would be if the classes had other numbers", share, pure),
+                    tr("{:.0%} of the answers of a test are right, and {:.0%} would be if the classes had other numbers", share,
+                       pure),
                     tr("number the classes once, for the training and the test"),
                     right=share, otherwise=pure,
                 )  # fmt: skip
@@ -198,7 +199,15 @@ def spread(a: np.ndarray, b: np.ndarray) -> float | None:
         return None
     ratios = float(np.median(two[moves] / one[moves])), float(np.median(y.std(axis=1))) / inside
     times = min(ratios, key=lambda t: abs(np.log(t + 1e-9)))
-    return times if moves.sum() >= WIDE or not 1 / FAR < times < FAR else None
+    return times if moves.sum() >= WIDE or not 1 / FAR < times < FAR or elsewhere(x[:, moves], y[:, moves]) else None
+
+
+def elsewhere(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether each of a few columns of b lies 3 spreads away from where it lies in a, or spreads three times as far, or a third."""
+    if not 1 < a.shape[1] < WIDE or min(len(a), len(b)) < 2 * LEAST:
+        return False
+    one, two = a.std(axis=0), b.std(axis=0) + 1e-12
+    return bool(((abs(b.mean(axis=0) - a.mean(axis=0)) > 3 * one) | (abs(np.log(two / one)) > np.log(3))).all())
 
 
 def shift(a: np.ndarray, b: np.ndarray) -> float:

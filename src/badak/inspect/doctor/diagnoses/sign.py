@@ -109,7 +109,8 @@ class Maximised(Diagnosis):
 
     def _unlikely(self, visit: Visit) -> Findings:
         """What was rewarded is made less likely."""
-        if not visit.watch.chosen and not any(step.weighed for step in visit.steps) or not REWARDS.search(own_text()):
+        weighed = any(step.weighed for step in visit.steps)
+        if not visit.watch.chosen and not weighed or not REWARDS.search(own_text()) and not visit.watch.ratios:
             return
         by = grouped((place, gradient) for step in visit.rounds for place, gradient in step.weighed)
         steps = {place: sum(any(at == place for at, _ in step.weighed) for step in visit.rounds) for place in by}
