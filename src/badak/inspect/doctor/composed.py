@@ -179,6 +179,15 @@ def plain_below(node: Any) -> list[Any]:
     return found
 
 
+def root(watch: Watch, node: Any) -> None:
+    """What backward() is called of: what it is a sum of; also where that is the logarithm of a sigmoid."""
+    every = plain_below(node)
+    watch._plain |= {id(each) for each in every}
+    for each in every if len(watch.optimizers) < 2 else ():  # what one player makes likely another makes unlikely
+        if each.name == "logaddexp" and len(below(each)) == 1:
+            watch.likely[id(each)] = each, line(), -1, watch.open.likely
+
+
 def in_part(watch: Watch, passed: set[int]) -> list[str]:
     """The lines of sums that nothing was differentiated of as a whole, and some of whose terms were, and others were not."""
     found = []

@@ -95,7 +95,7 @@ class Mixed(NamedTuple):
     place: str
     keep: np.ndarray  # the share of the data
     share: np.ndarray  # that of the noise
-    times: np.ndarray | None = None  # a whole number for each row that the model is given next to it
+    times: np.ndarray | None = None  # an integer for each row that the model is given next to it
     itself: bool = False  # it is asked for what it was given, noise and all
 
 

@@ -54,16 +54,8 @@ def loss(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
         if watch.open.number == 1:
             _measure(seen, op.name, x, arrays[1])
             seen.cosines = of_cosines(watch, inputs[0]._node)
-    if op.name == "cross_entropy" and meets_itself(x) and not (arrays[1] == np.arange(len(x))).any():
-        watch.open.with_itself.append(seen.place)
-    if op.name == "cross_entropy" and seen.grad and inputs[0]._node is not None and x.size and x.min() >= 0:
-        by = from_node(inputs[0]._node, (*THROUGH, "pow_by", "square", "sum"))
-        by = from_node(first_of(by), ()) if by is not None and by.name in ("norm", "sqrt") else by
-        watch.open.farthest += [seen.place] * (by is not None and by.name == "sub")
-    if op.name == "cross_entropy" and seen.grad and (turned := turned_classes(x, arrays[1])) is not None:
-        watch.open.in_turn.append((seen.place, turned))
-    if op.name == "cross_entropy" and of_others(x, arrays[1]):
-        watch.open.of_others.append(seen.place)
+    if op.name == "cross_entropy" and x.size:
+        compares(watch, seen, x, arrays[1], inputs[0]._node)
     if op.name == "bce_with_logits" and x.size == len(x) > 1 and ((arrays[1] == 0) | (arrays[1] == 1)).all():
         seen.binary = arrays[1].ravel().copy()
     if op.name == "mse" and inputs[1]._node is not None:
@@ -238,6 +230,20 @@ def meets_itself(x: np.ndarray) -> bool:
     if x.ndim != 2 or len(x) < 8 or x.shape[0] != x.shape[1] or not x.min() > FILLED:
         return False
     return bool((np.diagonal(x) >= x.max(axis=1) - 1e-5 * np.ptp(x)).all()) and np.ptp(x) > 0
+
+
+def compares(watch: Watch, seen: Loss, x: np.ndarray, target: np.ndarray, node: Any) -> None:
+    """Note what is odd of logits that say how alike rows are to others."""
+    step = watch.open
+    if meets_itself(x) and not (target == np.arange(len(x))).any():
+        step.with_itself.append(seen.place)
+    if of_others(x, target):
+        step.of_others.append(seen.place)
+    if seen.grad and (turned := turned_classes(x, target)) is not None:
+        step.in_turn.append((seen.place, turned))
+    by = from_node(node, (*THROUGH, "pow_by", "square", "sum")) if seen.grad and x.min() >= 0 else None
+    by = from_node(first_of(by), ()) if by is not None and by.name in ("norm", "sqrt") else by
+    step.farthest += [seen.place] * (by is not None and by.name == "sub")
 
 
 def of_others(x: np.ndarray, target: np.ndarray) -> bool:

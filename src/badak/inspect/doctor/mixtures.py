@@ -46,8 +46,8 @@ def added(watch: Watch, arrays: Any, outputs: Any) -> None:
         a, b = (watch.parts_of.get(memory(x), Part(x, 0, 1.0)) for x in arrays[:2])
         if bool(a.noise) != bool(b.noise):
             data, noise = (b, a) if a.noise else (a, b)
-            shares = [np.broadcast_to(x.share, len(y)).astype(np.float64) for x in (data, noise)]
-            watch.mixed[memory(y)] = y, noise.noise, Mixed(line(), *shares)
+            keep, share = (np.broadcast_to(x.share, len(y)).astype(np.float64) for x in (data, noise))
+            watch.mixed[memory(y)] = y, noise.noise, Mixed(line(), keep, share)
 
 
 def asked(watch: Watch, labels: np.ndarray) -> None:

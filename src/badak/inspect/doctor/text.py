@@ -63,7 +63,7 @@ def thrown_away(tree: ast.Module) -> Found:
                 name, holder = value.func.attr, value.func.value
             place = unparse(holder).rpartition(".")[2]
             pure = name in FUNCTIONS if place in PLACES else name in METHODS and not of_its_own(value, tree)
-            pure |= name == "update" and called(holder) == "state_dict"  # a dict that is made anew
+            pure |= name == "update" and called(holder) == "state_dict"  # a dict of its own
             if pure or unparse(value.func) in layers:
                 text = unparse(value)[:60]
                 yield node, f"x = {text}", tr("what {} gives is thrown away, and nothing else comes of it", text)

@@ -19,7 +19,7 @@ from badak.inspect.doctor import around, collectors, composed, layout, losses, p
 from badak.inspect.doctor.doors import DOORS, TOLD
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Shaped, Size, Step
 from badak.inspect.doctor.given import Given
-from badak.inspect.doctor.graph import below, memory
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.of_a_step import OfAStep
 from badak.inspect.doctor.rewards import Heads
@@ -267,12 +267,8 @@ class Watch(OfAStep, Recorder):
             if self.open.backs:
                 self.open.backs[-1].nodes = self._walked
             root, value, self._walked = *self._number, 0
-            plain = composed.plain_below(node)
-            self._plain |= {id(each) for each in plain}
+            composed.root(self, node)
             self.open.root = ref(node)
-            if len(self.optimizers) < 2:
-                logs = [each for each in plain if each.name == "logaddexp" and len(below(each)) == 1]
-                self.likely |= {id(each): (each, line(), -1, self.open.likely) for each in logs}
             self.open.terms += composed.reached_by(node) if self.rounds < CUTS else []
             self.open.backs.append(Back(line(), value=float(value) if root is node else None, closure=self._stepping))
         self._walked += 1

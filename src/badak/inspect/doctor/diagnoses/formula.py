@@ -83,12 +83,12 @@ class NotAsNamed(Diagnosis):
                 return
 
     def farthest(self, visit: Visit) -> Findings:
-        """Distances are the logits: what is farthest is the likeliest."""
+        """Distances are the logits: what is farthest is the most likely."""
         places = [place for step in visit.rounds for place in step.farthest[:1]]
         if len(places) >= LEAST and len(places) >= len(visit.rounds) - 1:
             yield self.found(
                 places[0],
-                tr("in {} steps distances, none below 0, are the logits: the class that is farthest is the likeliest", len(places)),
+                tr("in {} steps distances, none below 0, are the logits: the farthest class is the most likely", len(places)),
                 "F.cross_entropy(-distances, labels)",
                 steps=len(places),
             )

@@ -27,6 +27,10 @@ class OtherData(Diagnosis):
         yield from self.told(visit, "prepared")
         yield from self.numbered_otherwise(visit)
         yield from self.begun_otherwise(visit)
+        yield from self.other_numbers(visit)
+
+    def other_numbers(self, visit: Visit) -> Findings:
+        """Numbers, or ids, that lie elsewhere than those of the training."""
         given = visit.watch.given
         chosen = visit.watch.chosen  # what it sees hangs on what it does
         for (key, part, _), tested in given.tested.items():
