@@ -47,7 +47,6 @@ ACCEPTED = {  # what PyTorch refuses and badak takes, because it has a meaning
     **dict.fromkeys(("copysign", "gcd", "heaviside", "hypot", "igamma", "igammac", "lcm"), NUMBER),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), NUMBER),
     **dict.fromkeys(("bernoulli", "cat", "gather", "masked_select", "take"), COMPLETE),
-    "arange": "steps below 1 are counted in floats, whatever out= holds",
     "complex": "out= takes a result of higher precision, as it does everywhere",
 }  # fmt: skip
 

@@ -108,7 +108,7 @@ class NoAverage(Diagnosis):
                     "",
                     tr("of the copy of {} {:.2g} stays in each step, and the rest is the newest weights: it averages nothing",
                        type(copy).__name__, known[0][-1]),
-                    tr("average = a * average + (1 - a) * weights, with an a near 1"),
+                    tr("average = m * average + (1 - m) * weights, with m near 1"),
                     share=known[0][-1],
                 )  # fmt: skip
                 return
