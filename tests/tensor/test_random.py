@@ -480,8 +480,14 @@ def test_a_refused_draw_draws_nothing(name):
     assert badak.equal(after, badak.rand(3))
 
 
-def test_resized_memory_holds_zeros():
-    assert badak.ones(2).resize_(2, 2).tolist() == [[1, 1], [0, 0]]
+@pytest.mark.parametrize("was_deterministic", [False, True])
+def test_resized_memory_holds_zeros(was_deterministic):
+    if was_deterministic:
+        badak.use_deterministic_algorithms(True)
+        badak.use_deterministic_algorithms(False)
+    for _ in range(20):
+        badak.full((2, 2), 7.0)  # memory that is free, and not 0
+        assert badak.ones(2).resize_(2, 2).tolist() == [[1, 1], [0, 0]]
 
 
 @pytest.mark.slow

@@ -238,6 +238,6 @@ def _resized(x: np.ndarray, wanted: tuple, order: str | None) -> np.ndarray:
     if count <= values.size and values.base is not None:
         grown = values[:count].reshape(inner)
     else:
-        grown = new_memory(inner, x.dtype) if filled else np.zeros(inner, x.dtype)
+        grown = new_memory(inner, x.dtype) if filled and filled[0]() else np.zeros(inner, x.dtype)
         grown.reshape(-1)[: values.size] = values[:count]
     return np.moveaxis(grown, -1, 1) if order == "channels" else grown
