@@ -186,3 +186,34 @@ def test_results_with_names_are_made_of_a_sequence_and_kept_by_pickle(lib):
         kind((1, 2, 3))
     for again in (pickle.loads(pickle.dumps(x.max(1))), copy.deepcopy(x.max(1)), copy.copy(x.max(1))):
         assert type(again) is kind and again.values.tolist() == [3.0, 2.0] and again.indices.tolist() == [1, 0]
+
+
+REFUSED = {
+    "no ranges": lambda t: t.histogram(t.ones(3), bins=0),
+    "fewer than none": lambda t: t.histogram(t.ones(3), bins=-1),
+    "half a range": lambda t: t.histogram(t.ones(3), bins=2.5),
+    "a bool": lambda t: t.histogram(t.ones(3), bins=True),
+    "a word": lambda t: t.histogram(t.ones(3), bins="a"),
+    "bounds turned round": lambda t: t.histogram(t.ones(3), range=(2.0, 1.0)),
+    "one bound": lambda t: t.histogram(t.ones(3), range=(1.0,)),
+    "a bound that is NaN": lambda t: t.histogram(t.ones(3), range=(float("nan"), 1.0)),
+    "values that are NaN": lambda t: t.histogram(t.tensor([1.0, float("nan")])),
+    "histc of none": lambda t: t.histc(t.ones(3), bins=-1),
+    "histc turned round": lambda t: t.histc(t.ones(3), min=2, max=1),
+    "histc of NaN": lambda t: t.histc(t.tensor([1.0, float("nan")])),
+    "points, none": lambda t: t.histogramdd(t.ones(3, 2), [2, -1]),
+    "points, turned round": lambda t: t.histogramdd(t.ones(3, 2), [2, 2], range=[2.0, 1.0, 0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_ranges_that_are_none_are_refused(name):
+    for lib in (torch, bk):
+        with pytest.raises((RuntimeError, TypeError, ValueError)) as told:
+            REFUSED[name](lib)
+    assert str(told.value).count("\n") == 1 and "invalid literal" not in str(told.value)
+
+
+def test_ranges_of_no_values_go_from_0_to_1():
+    for lib in (torch, bk):
+        assert lib.histogram(lib.empty(0), bins=2).bin_edges.tolist() == [0.0, 0.5, 1.0]

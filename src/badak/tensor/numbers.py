@@ -89,7 +89,7 @@ def _of_two(name: str, ufunc, kinds: str, doc: str, alike: bool = False) -> Call
     def function(input, other, *, out=None) -> Tensor:
         if alike and isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is not other.dtype:
             cause = tr("{} is not yet implemented for tensors with different dtypes. Got {} and {}", name, input.dtype, other.dtype)
-            raise DTypeError(cause, "other.to(input.dtype)")
+            raise DTypeError(cause, "one dtype for both: x.to(other.dtype)")
         a, b = tensors(name, input, other)
         if a._array.dtype.kind not in kinds:
             wanted = "integers" if kinds == "iu" else tr("real numbers")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.core.public_api.taken import named
 from badak.kernels.half import sortable
 from badak.kernels.memory_format import turn
@@ -354,12 +354,39 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     in_order("histc", input)
     expect_floats("histc", input)
     array = input._array
+    _expect_bins("histogram()", bins, 0)
     if min == max and array.size:
         min, max = float(array.min()), float(array.max())
     if min == max:
         min, max = min - 1, max + 1
+    _expect_range("histc", min, max, 0)
     wide = array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind not in "iub" else array
     return Tensor._of(np.histogram(wide, int(bins), (min, max))[0].astype(array.dtype))  # 16 bits cannot say in which range
+
+
+def _expect_bins(where: str, bins, dim: int) -> None:
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer):
+        raise ArgumentTypeError(tr("{}: argument 'bins' must be int, not {}", where, type(bins).__name__), "bins=100")
+    if bins < 1:
+        raise ArgumentError(tr("{}: bins must be > 0, but got {} for dimension {}", where, bins, dim), "bins=100")
+
+
+def _expect_range(where: str, low, high, dim: int) -> None:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        cause = tr("{}: dimension {}'s range [{:g}, {:g}] is not finite", where, dim, low, high)
+        raise ArgumentError(cause, "x.nan_to_num(), or a range of finite numbers")
+    if low > high:
+        cause = tr("{}: min should not exceed max, but got min {:g} max {:g} for dimension {}", where, low, high, dim)
+        raise ArgumentError(cause, "the lower bound first")
+
+
+def _equal_ranges(where: str, bins, bounds, values: np.ndarray, dim: int) -> np.ndarray:
+    """The edges of `bins` equal ranges from bounds[0] to bounds[1], or of the values; of none from 0 to 1."""
+    _expect_bins(where, bins, dim)
+    low, high = bounds if bounds is not None else (values.min(), values.max()) if values.size else (0, 1)
+    _expect_range(where, low, high, dim)
+    low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    return np.linspace(low, high, int(bins) + 1).astype(values.dtype)
 
 
 def histogram(input, bins=100, *, range=None, weight=None, density: bool = False, out=None):  # noqa: A002
@@ -372,11 +399,10 @@ def histogram(input, bins=100, *, range=None, weight=None, density: bool = False
     if not input.is_floating_point():
         raise DTypeError(tr("histogram: expected a float tensor; got {}", input.dtype), "x.float()")
     array = input._array.reshape(-1)
-    edges = bins._array if isinstance(bins, Tensor) else None
-    if edges is None:
-        low, high = range if range is not None else (array.min(), array.max()) if array.size else (0, 0)
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        edges = np.linspace(low, high, int(bins) + 1).astype(array.dtype)
+    if range is not None and len(range) != 2:
+        cause = tr("histogram: for a 1-dimensional histogram range should have 2 elements, but got {}", len(range))
+        raise ArgumentError(cause, "range=(0.0, 1.0)")
+    edges = bins._array if isinstance(bins, Tensor) else _equal_ranges("histogram", bins, range, array, 0)
     weights = None if weight is None else weight._array.reshape(-1)
     counts = np.histogram(array[array == array], edges, weights=None if weights is None else weights[array == array])[0]
     counts = counts.astype(array.dtype)
@@ -404,9 +430,8 @@ def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):
         if isinstance(each, Tensor):
             edges[i] = each._array
             continue
-        low, high = range[2 * i : 2 * i + 2] if range else (points[:, i].min(), points[:, i].max()) if len(points) else (0, 1)
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        edges[i] = np.linspace(low, high, int(each) + 1).astype(points.dtype)
+        bounds = None if range is None else range[2 * i : 2 * i + 2]
+        edges[i] = _equal_ranges("histogramdd", each, bounds, points[:, i], i)
     weights = None if weight is None else weight._array.reshape(-1)
     counts = np.histogramdd(points, edges, weights=weights, density=density)[0].astype(points.dtype)
     return returns.histogramdd(Tensor._of(counts), tuple(Tensor._of(each) for each in edges))

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from badak.core.errors import ArgumentTypeError, NotSupportedError, tr
 from badak.core.events import Observer
+from badak.core.public_api import guard_types as _guard_types
 from badak.nn.module import Module
 
 __all__ = ["FlopCounterMode"]
@@ -130,3 +131,6 @@ class FlopCounterMode(Observer):
             raise NotSupportedError(cause, "the forward within `with FlopCounterMode()`, too")
         of_inputs, parents = _BACKWARD[node]
         self._count(node.name, sum(flops for i, flops in of_inputs.items() if dxs[i] is not None), parents)
+
+
+_guard_types(globals(), "utils.flop_counter")

@@ -7,6 +7,7 @@ from badak.autograd.engine import queue_callback
 from badak.autograd.graph import register_multi_grad_hook
 from badak.compat.torch.pytree import tree_leaves
 from badak.core.modes import modes
+from badak.core.public_api import guard_types as _guard_types
 from badak.nn import Module
 from badak.nn.hooks import register_module_forward_hook, register_module_forward_pre_hook
 from badak.tensor import Tensor
@@ -82,3 +83,6 @@ class ModuleTracker:
 
     def _end_of_backward(self) -> None:
         self.parents, self._waits = {GLOBAL}, False
+
+
+_guard_types(globals(), "utils.module_tracker")
