@@ -242,8 +242,10 @@ class OddLabels(Diagnosis):
         if losses[0].kind == "bce_with_logits":
             share = float((labels > 0.5).mean())
             wanted = (1 - share) / share if 0 < share < 1 else 1.0
-            turned = wanted > 2 and weights.item() < 0.5 or wanted < 1 / 2 and weights.item() > 2 if weights.size == 1 else False
-            if weights.size != 1 or not (turned or upside_down(np.array([wanted]), weights, len(labels))):
+            if weights.size != 1:
+                return None
+            turned = wanted > 2 and weights.item() < 0.5 or wanted < 1 / 2 and weights.item() > 2
+            if not (turned or upside_down(np.array([wanted]), weights, len(labels))):
                 return None
             said, fix = (
                 tr("pos_weight is {:.2g}, and {:.0%} of the labels are 1", weights.item(), share),
