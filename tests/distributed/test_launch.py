@@ -57,7 +57,7 @@ def test_a_rank_that_fails_ends_all_with_one_message(how, said):
 
 @pytest.mark.slow
 def test_a_rank_that_does_not_come_is_named():
-    done = launch(2, FAILS, "sleep", options=("--hang", "2"))
+    done = launch(2, FAILS, "sleep", options=("--hang", "10"))  # the start of MPI takes some of it
     assert done.code == 1
     assert re.search(
         r"ranks 0 have waited \d+ s in all_reduce\(SUM\) of float32 \(3,\), collective no\. 7 of the world, "
