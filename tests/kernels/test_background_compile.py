@@ -16,7 +16,7 @@ fast = fast_kernels()
 
 from badak.kernels.numba.threadpool import background_compile as module  # noqa: E402
 
-needs_two_cores = pytest.mark.skipif(module._cores() < 2, reason="on one core nothing is compiled next to the program")
+needs_two_cores = pytest.mark.skipif(module.cores() < 2, reason="on one core nothing is compiled next to the program")
 
 USE = """
 import sys, time
@@ -101,7 +101,7 @@ def helpers(monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(module, "_Helper", lambda names: started.append(names))
     monkeypatch.setattr(module, "FOLDER", tmp_path)
-    monkeypatch.setattr(module, "_cores", lambda: 4)
+    monkeypatch.setattr(module, "cores", lambda: 4)
     monkeypatch.setattr(module.team, "size", 4)
     monkeypatch.setattr(module.atexit, "register", lambda end: None)
     return started
@@ -116,7 +116,7 @@ def test_the_kernels_are_shared_out_once(helpers):
 
 @pytest.mark.parametrize(
     "place, name, value",
-    [(module, "FOLDER", None), (module.team, "size", 1), (module, "_cores", lambda: 1), (sys, "executable", "")],
+    [(module, "FOLDER", None), (module.team, "size", 1), (module, "cores", lambda: 1), (sys, "executable", "")],
     ids=["no cache", "one thread", "one core", "no Python"],
 )
 def test_nobody_helps_where_it_cannot_pay(helpers, monkeypatch, place, name, value):

@@ -6,6 +6,7 @@ import sys
 import click
 
 from badak.core.errors import FileError, StateError, tr
+from badak.core.machine import cores, quota
 
 OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 ALSO = ("train", "eval", "generate", "translate", "run")  # commands of badak that several ranks can run
@@ -42,8 +43,8 @@ def command(
     words = [*_command(program, module), *arguments]
     logs = logs and os.path.realpath(logs)  # who names a folder may name a link to it
     if words[0] == "train":
-        return launch_training(words[1:], ranks or _cores(), hosts, restarts, logs, hang)
-    return _launch(words, ranks or _cores(), hosts, restarts, logs, hang)
+        return launch_training(words[1:], ranks or cores(), hosts, restarts, logs, hang)
+    return _launch(words, ranks or cores(), hosts, restarts, logs, hang)
 
 
 def launch_training(
@@ -69,7 +70,7 @@ def _launch(words: list[str], ranks: int, hosts: str | None, restarts: int, logs
         cause = tr("badak launch -n {}: this is one of several ranks already", ranks)
         raise StateError(cause, "badak launch itself starts them, once")
     if not hosts:
-        click.echo(tr("badak launch: {} ranks on {} cores, {}", ranks, _cores(), _threads(ranks)), err=True)
+        click.echo(tr("badak launch: {} ranks on {} cores, {}", ranks, cores(), _threads(ranks)), err=True)
     order = Order([sys.executable, "-P", "-m", "badak", *words], ranks, hosts, restarts, logs, hang)
     return launch(order, say=lambda text: click.echo(text, err=True))
 
@@ -85,11 +86,7 @@ def _command(program: str, module: bool) -> list[str]:
     raise FileError(tr("badak launch: {}: there is no such file", program[:200]), "badak launch -n 2 SCRIPT [ARGS]")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _threads(ranks: int) -> str:
     """How many threads each rank has, as its guard decides it."""
-    each = os.environ.get("BADAK_NUM_THREADS") or str(max(1, _cores() // ranks))
-    return tr("{} thread{} each", each, "" if each == "1" else "s") + (", pinned" if _cores() >= ranks else "")
+    each = os.environ.get("BADAK_NUM_THREADS") or str(max(1, cores() // ranks))
+    return tr("{} thread{} each", each, "" if each == "1" else "s") + (", pinned" if cores() >= ranks and quota() is None else "")

@@ -8,12 +8,10 @@ Only memory that nothing but kept calls of kernels touches is moved: not what Py
 
 import ctypes
 import mmap
-import os
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +20,7 @@ import numpy as np
 
 from badak.compiler.entries import Backward, Grads
 from badak.compiler.provenance import Part, Place, arrays_in
+from badak.core.machine import machine_memory
 from badak.core.memory import give_back, holder_of
 
 _LINE = 64  # bytes: places start at lines of the cache
@@ -29,17 +28,6 @@ _LEAST = 1 << 29  # bytes that recordings may hold on any machine
 _WORTH = 0.98  # of the memory that spans take as they come: how much they must take at most, to be ordered by their size
 _MUCH = 1 << 22  # bytes of gradients that a recording makes room for
 _MANY = 10_000  # spans that are not ordered by their size: it takes seconds
-
-
-@cache
-def machine_memory() -> int | None:
-    """Bytes that this process may have: the machine's, or its container's; None where the system does not say."""
-    found = []
-    with suppress(OSError, ValueError, AttributeError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with suppress(OSError, ValueError):  # "max" where there is no limit
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min((size for size in found if size > 0), default=None)
 
 
 def most_bytes() -> int:

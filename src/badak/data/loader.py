@@ -6,7 +6,6 @@ generator) before the sampler draws anything.
 
 import itertools
 import multiprocessing
-import os
 import weakref
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +13,7 @@ from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr, warn
+from badak.core.machine import cores
 from badak.data.collate import default_collate, default_convert
 from badak.data.dataset import IterableDataset
 from badak.data.fetch import fetcher_of
@@ -140,12 +140,11 @@ class DataLoader(Generic[T_co]):
 
     def check_worker_number_rationality(self) -> None:
         """Warn where there are more workers than cores."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        if self.num_workers > cores:
+        if self.num_workers > cores():
             cause = tr("This DataLoader will create {} worker processes in total. The suggested max number of worker in "
                        "the current system is {}. Please be aware that excessive worker creation might get DataLoader running "
-                       "slow or even freeze", self.num_workers, cores)  # fmt: skip
-            warn(cause, f"num_workers={cores}")
+                       "slow or even freeze", self.num_workers, cores())  # fmt: skip
+            warn(cause, f"num_workers={cores()}")
 
     def unread(self):
         """An iteration that gives functions in place of batches, each of which reads its batch: what nobody calls is not read.

@@ -3,8 +3,8 @@
 from decimal import Decimal
 from typing import Any
 
-from badak.compiler.memory import machine_memory
 from badak.core.errors import ArgumentError, tr
+from badak.core.machine import machine_memory
 from badak.models.classifier import ClassifierConfig
 from badak.models.llama import LlamaConfig
 from badak.models.seq2seq import Seq2SeqConfig

@@ -5,7 +5,6 @@ badak computes on the CPU: there is no device to give the number of, and PyTorch
 
 import importlib.util
 import io
-import os
 import sys
 import traceback
 from collections import defaultdict
@@ -17,6 +16,7 @@ from badak.compat.torch.compiler import is_compiling as is_compiling
 from badak.compat.torch.devices import module_of
 from badak.compat.torch.overrides import resolve_name
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, tr
+from badak.core.machine import cores
 from badak.core.public_api import door as _door
 from badak.io.allowed import SPARSE, with_metadata
 from badak.io.pt import load
@@ -220,9 +220,9 @@ def _get_device_module(device_type: str) -> Any:
     return module_of(device_type)
 
 
-def cpu_count() -> int | None:
+def cpu_count() -> int:
     """How many CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return cores()
 
 
 # errors, names, classes

@@ -22,8 +22,11 @@ import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
+from runpy import run_path
 from typing import Any, BinaryIO, NoReturn
 
+granted = run_path(str(Path(__file__).parents[2] / "core" / "machine.py"))["quota"]()  # cores of a container
 BEAT = 0.25  # seconds between two looks at the rank
 SIZE, HEAD, TEXT = 512, struct.Struct("<QQdI"), 400  # as in distributed/heartbeat.py
 STARTERS = (
@@ -42,18 +45,24 @@ def place() -> list[int]:
 
 
 def share(local_rank: int, local_size: int) -> list[int]:
-    """The cores of this rank: those of the machine, divided; none where there are fewer cores than ranks."""
+    """The cores of this rank: those of the machine, divided.
+
+    None where there are fewer cores than ranks, or a container has so many of them at a time: others may be on the same ones.
+    """
+    if granted is not None:
+        return []
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     each = len(cores) // local_size
     return cores[local_rank * each : (local_rank + 1) * each]
 
 
 def surroundings(here: list[int], cores: list[int], board: str) -> dict[str, str]:
-    """The environment of the rank."""
+    """The environment of the rank: as many threads as cores, and no more than its part of what a container may use."""
+    threads = len(cores) if granted is None else granted // here[3]
     env = {**os.environ, **{name: str(value) for name, value in zip(TORCHRUN, here)}}
     env |= {"BADAK_BOARD": board, "PYTHONUNBUFFERED": "1"}
     for name in ("OMP_NUM_THREADS", "BADAK_NUM_THREADS"):
-        env.setdefault(name, str(max(1, len(cores))))
+        env.setdefault(name, str(max(1, threads)))
     return env
 
 

@@ -21,6 +21,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from badak.core.machine import cores
 from badak.kernels.numba.codegen.compile import FOLDER
 from badak.kernels.numba.threadpool.pool import team
 
@@ -91,7 +92,7 @@ class _Ahead:
 
     def start(self):
         """Let helpers compile what is planned, or what is likely to follow and not on disk; once in a process."""
-        count = min(team.size, _cores(), _MOST) - 1
+        count = min(team.size, cores(), _MOST) - 1
         if self.asked or FOLDER is None or count < 1 or not sys.executable or getattr(sys, "frozen", False):
             return
         self.asked = True
@@ -118,10 +119,6 @@ class _Ahead:
 
 def _on_disk(name):
     return any(FOLDER.glob(f"{name}-*.kernel"))
-
-
-def _cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _forget():

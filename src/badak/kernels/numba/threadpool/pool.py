@@ -31,6 +31,7 @@ import threading
 import numpy as np
 
 from badak.core.errors import ArgumentError, tr
+from badak.core.machine import cores
 from badak.kernels.numba.codegen.atomics import atomic_add, atomic_load, atomic_store, call, pause, swap_if
 from badak.kernels.numba.codegen.cache import to_stderr
 from badak.kernels.numba.codegen.compile import JIT, compile_function
@@ -131,7 +132,7 @@ def _default_size():
     others = os.environ.get("OMP_NUM_THREADS", "")  # of other libraries too: what they alone understand is left to them
     if others.isascii() and others.isdigit() and int(others) > 0:
         return min(int(others), _MOST)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores()
 
 
 class _Team:
