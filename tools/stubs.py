@@ -8,9 +8,12 @@ import ast
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable
+import typing
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from badak.core.public_api import public
 from badak.core.public_api.table import PLACES
@@ -20,9 +23,15 @@ from badak.tensor.methods import METHODS
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "badak"
 HEAD = "# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.\n# ruff: noqa\n"
-PLAIN = {int: "_int", float: "_float", bool: "_bool", str: "str", tuple: "tuple", list: "list", type(None): "None"}
-METHODS_HEAD = """from collections.abc import Callable
-from typing import Any, ClassVar
+PLAIN = {
+    int: "_int", float: "_float", bool: "_bool", complex: "_complex", str: "str", tuple: "tuple", list: "list", dict: "dict",
+    type(None): "None", np.ndarray: "np.ndarray", Sequence: "Sequence", Callable: "Callable",
+}  # fmt: skip
+GENERIC = (Sequence, tuple, list)
+IMPORTS = """from builtins import bool as _bool, complex as _complex, float as _float, int as _int
+from collections.abc import Callable, Sequence
+"""
+METHODS_HEAD = """from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,13 +41,16 @@ from badak.tensor.tensor import Tensor
 
 class Methods:
 """
-TYPES = "from builtins import bool as _bool, float as _float, int as _int\n"
 
 
 def type_text(annotation: Any) -> str:
-    """An annotation as a stub writes it; Any for what is none of a few plain types."""
-    if isinstance(annotation, types.UnionType):
-        return " | ".join(map(type_text, annotation.__args__))
+    """An annotation as a stub writes it; Any for what it has no word for."""
+    parts = [each for each in typing.get_args(annotation) if each is not ...]
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        return " | ".join(map(type_text, parts))
+    if typing.get_origin(annotation) in GENERIC:
+        several = ", ..." if ... in typing.get_args(annotation) else ""
+        return f"{typing.get_origin(annotation).__name__}[{', '.join(map(type_text, parts))}{several}]"
     if annotation in (Tensor, "Tensor"):
         return "Tensor"
     if getattr(annotation, "__module__", "") == "badak.tensor.dtypes":
@@ -117,7 +129,7 @@ def methods_stub() -> str:
     """interface.pyi."""
     of = ["@classmethod", "def _of(cls, array: np.ndarray, kind: Any = None) -> Tensor: ...", "@classmethod"]
     of.append("def _like_meta(cls, description: np.ndarray, kind: Any = None) -> Tensor: ...")
-    return HEAD + TYPES + METHODS_HEAD + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
+    return HEAD + IMPORTS + METHODS_HEAD + "".join(f"    {line}\n" for line in (*fields(), *of, *method_lines()))
 
 
 def exported(other: str, name: str) -> str:
@@ -127,7 +139,7 @@ def exported(other: str, name: str) -> str:
 
 def functions_stub(room: str, more: str) -> str:
     """The stub of a package that binds functions from the table."""
-    lines = [HEAD + TYPES + "from typing import Any\n", more]
+    lines = [HEAD + IMPORTS + "from typing import Any\n", more]
     for name, file, other in public.listed("both", "functions", room=room):
         if file == "tensor.tensor.Tensor":
             lines += definition(name, getattr(Tensor, name), method=False)
@@ -157,7 +169,7 @@ def package_imports(package: Path) -> str:
 
 def declared_stub(module: types.ModuleType) -> str:
     """tensor/pointwise.pyi or tensor/reductions.pyi: the functions that follow from rows, and those that help them."""
-    head = HEAD + TYPES + "from collections.abc import Callable\nfrom typing import Any\n\nfrom badak.tensor.tensor import Tensor\n"
+    head = HEAD + IMPORTS + "from typing import Any\n\nfrom badak.tensor import dtypes\nfrom badak.tensor.tensor import Tensor\n"
     tables = [name for name in ("FUNCTIONS", "SPECIAL") if hasattr(module, name)]
     lines = [head, *(f"{name}: dict[str, Callable[..., Tensor]]" for name in tables)]
     for name, function in (vars(module) | module.FUNCTIONS).items():

@@ -36,7 +36,7 @@ def collate(batch, *, collate_fn_map=None):
     first = batch[0]
     for kind in (type(first), *(collate_fn_map or ())):
         if kind in (collate_fn_map or ()) and isinstance(first, kind):
-            return collate_fn_map[kind](batch, collate_fn_map=collate_fn_map)
+            return (collate_fn_map or {})[kind](batch, collate_fn_map=collate_fn_map)
     if isinstance(first, Mapping):
         made = {key: collate([one[key] for one in batch], collate_fn_map=collate_fn_map) for key in first}
         return _mapping_like(first, made)

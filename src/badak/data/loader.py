@@ -271,7 +271,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._fill()
 
     def _fill(self) -> None:
-        for _ in range(max(1, self._loader.prefetch_factor) * self._loader.num_workers):
+        for _ in range(max(1, self._loader.prefetch_factor or 0) * self._loader.num_workers):
             self._dispatch()
 
     def _dispatch(self) -> None:

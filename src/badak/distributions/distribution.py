@@ -4,7 +4,7 @@ import math
 import numbers
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -135,7 +135,7 @@ class Distribution:
         """n draws, or n batches of them: PyTorch's old name of sample((n,))."""
         return self.sample(Size((n,)))
 
-    def expand(self, batch_shape, _instance=None) -> "Distribution":
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape. _instance: what a derived class has made, to be filled."""
         public = vars(sys.modules[__package__])
         family = next(kind for kind in type(self).__mro__ if public.get(kind.__name__) is kind)

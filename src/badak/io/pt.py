@@ -133,8 +133,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     data = f.read()
     if not isinstance(data, bytes):
         raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
-    file = io.BytesIO(data)
-    made = _load(file, where, restore, strict, None, True, encoding)
+    made = _load(io.BytesIO(data), where, restore, strict, None, True, encoding)
     if is_legacy(data) and file.tell() < len(data):  # what follows is the next one's
         f.seek(file.tell() - len(data), os.SEEK_CUR)
     return made

@@ -12,6 +12,8 @@ steps; each step is a few lines of `functional/multi_head.py`, and the inner one
 B batch, T target length (queries), S source length (keys), C embed_dim, H heads, D head_dim.
 """
 
+from typing import Any
+
 from badak.core.public_api import overriding
 from badak.nn import init
 from badak.nn.attention_checks import check_cached, check_inputs, check_sizes
@@ -82,7 +84,8 @@ class MultiheadAttention(Module):
         self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
 
-        C, packed, place = embed_dim, self._qkv_same_embed_dim, {"device": device, "dtype": dtype}
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
+        C, packed = embed_dim, self._qkv_same_embed_dim
         self._register("in_proj_weight", packed, 3 * C, C, **place)
         self._register("q_proj_weight", not packed, C, C, **place)
         self._register("k_proj_weight", not packed, C, self.kdim, **place)

@@ -101,7 +101,12 @@ class Moving(Tree):
         for each in filter(is_lazy, (*self.parameters(), *self.buffers())):
             each.share_memory_()  # which says why not
         every: list[Tensor] = []
-        self._apply(lambda t: every.append(t) or t)
+
+        def listed(t: Tensor) -> Tensor:
+            every.append(t)
+            return t
+
+        self._apply(listed)
         share(every)
         return self
 

@@ -13,7 +13,7 @@ from badak.nn.module import Module
 from badak.tensor import Tensor, float32, full
 from badak.tensor import bool as bool_
 
-_ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
 
 def kept_in(kept: tuple[KeyValueCache, int] | None) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Layers that rearrange images: patches, sizes, channels traded for pixels."""
 
+from typing import Any
+
 from badak.nn import functional as F
 from badak.nn.module import Module, Shown
 from badak.tensor import Tensor
@@ -72,8 +74,10 @@ class Upsample(Module):
         super().__init__()
         self.size, self.mode, self.align_corners = size, mode, align_corners
         self.recompute_scale_factor = recompute_scale_factor
-        several = isinstance(scale_factor, tuple | list)
-        self.scale_factor = tuple(map(float, scale_factor)) if several else float(scale_factor) if scale_factor else None
+        if isinstance(scale_factor, tuple | list):
+            self.scale_factor: Any = tuple(map(float, scale_factor))
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
 
     def forward(self, input: Tensor) -> Tensor:
         return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor)

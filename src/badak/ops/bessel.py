@@ -1,6 +1,7 @@
 """Bessel functions, the scaled complement of the error function, incomplete gamma functions."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,9 @@ def _second_kind(n, scaled, x):
     """
     a, step = np.where(x > 0, x, 1).astype(np.float64), 0.14
     near, far = np.minimum(a, 25), np.maximum(a, 25)
-    total, ratio, series = np.full(a.shape, 0.5), 1.0, 0.0
+    total: Any = np.full(a.shape, 0.5)
+    ratio: Any = 1.0
+    series: Any = 0.0
     for t in np.arange(step, 1 + elementary.log(1500) - elementary.log(near.min(initial=25)), step):
         falling = elementary.exp(-2 * (np.sqrt(near) * elementary.sinh(t / 2)) ** 2)
         total = total + np.where(falling > 0, falling * elementary.cosh(n * t), 0)

@@ -36,7 +36,7 @@ class Stack(Op):
     def forward(save, *xs, axis):
         save.axis, shape = axis, xs[0].shape
         if axis == len(shape):
-            xs = [x[..., None] for x in xs]
+            xs = tuple(x[..., None] for x in xs)
         y = kernels.of(xs[0]).concatenate(xs, axis)
         return y.reshape(*shape[:axis], len(xs), *shape[axis:])
 

@@ -4,6 +4,7 @@
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,8 @@ def picked(x, key):
         return picked(*_with_axes(x, key))
     if x.flags.c_contiguous and all(part.flags.c_contiguous for part in arrays):
         return row_major(y)
-    whole, places, axis = [], [], 0  # the key without its arrays, and the axes of x[whole] that they replace
+    places: list[int] = []
+    whole, axis = [], 0  # the key without its arrays, and the axes of x[whole] that they replace
     for part in _without_dots(key, x.ndim):
         dims = _dims(part)
         whole += [slice(None)] * dims or [part]
@@ -44,7 +46,8 @@ def picked(x, key):
 
 def _with_axes(x, key):
     """The same choice by masks that have an axis each: one of size 1 is put into x for each mask of one number."""
-    parts, axis, places = _without_dots(key, x.ndim), 0, []
+    places: list[Any] = []
+    parts, axis = _without_dots(key, x.ndim), 0
     for at, part in enumerate(parts):
         if type(part) is np.ndarray and part.dtype == bool and not part.ndim:
             places.append(axis + len(places))

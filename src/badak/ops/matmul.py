@@ -84,7 +84,7 @@ def _summed(left, right, shape, *kind):
     """left right, summed down to `shape` where an axis was stretched, and then rounded to `kind`."""
     if not kind or (left.ndim == right.ndim and left.shape[:-2] == right.shape[:-2] == shape[:-2]):
         return unbroadcast(_product(left, right, *kind), shape)
-    return unbroadcast(_product(left, right, FLOAT32), shape).astype(*kind, copy=False)
+    return unbroadcast(_product(left, right, FLOAT32), shape).astype(kind[0], copy=False)
 
 
 def _alike(a, b) -> bool:

@@ -1,6 +1,7 @@
 """Normalisation: of the last axes of an array, or of each channel over a batch."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -173,8 +174,9 @@ class BatchMoments(Op):
     @staticmethod
     def backward(saved, dmean, dvar, dunbiased):
         x, mean = saved.x, saved.mean
-        count, dx = max(math.prod(x.shape) // max(x.shape[1], 1), 1), None
+        count = max(math.prod(x.shape) // max(x.shape[1], 1), 1)
         share = 1 / count
+        dx: Any = None
         if dunbiased is not None:
             dunbiased = dunbiased * (count / max(count - 1, 1))
             dvar = dunbiased if dvar is None else dvar + dunbiased

@@ -1,5 +1,7 @@
 """What has been seen so far along an axis: the largest, the smallest, the logarithm of a sum of exponentials."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.kernels import elementary
@@ -27,7 +29,7 @@ def _extreme_so_far(x, axis, better):
 def _back_to(index, dy, axis):
     """Zeros with dy added where index points to along axis."""
     dx = np.zeros(dy.shape, dy.dtype)
-    places = list(np.indices(dy.shape, sparse=True))
+    places: list[Any] = list(np.indices(dy.shape, sparse=True))
     places[axis] = index
     np.add.at(dx, tuple(places), dy)
     return dx

@@ -1,6 +1,7 @@
 # Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
 # ruff: noqa
-from builtins import bool as _bool, float as _float, int as _int
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from badak.tensor import fft as fft

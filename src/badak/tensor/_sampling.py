@@ -96,7 +96,7 @@ class Twister:
     def reseed(self, seed):
         """Start the stream of `seed` (any integer in [0, 2^64)) again; the kept normal is forgotten."""
         self._seed = seed
-        self.spare = None
+        self.spare: float | None = None
         self._untouched = True
         self._words = _as_words(np.random.RandomState(seed & 0xFFFFFFFF).get_state())
         self._lock = threading.Lock()

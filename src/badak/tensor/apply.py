@@ -85,7 +85,7 @@ def apply(op, *inputs, **attributes):
     if type(made) is ndarray:
         y = _new(Tensor)
         y._array = made
-        outputs = (y,)
+        outputs: tuple[Tensor, ...] = (y,)
     else:
         outputs = tuple(map(Tensor._of, made)) if type(made) is tuple else (Tensor._of(made),)
     if op.view:

@@ -37,12 +37,11 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
     ordered = name not in ("eq", "ne")
     silent = quiet(ufunc)  # bfloat16's warns of a NaN
 
-    def function(input, other, *, out=None) -> Tensor:
+    def function(input: Tensor, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
         try:
             a = input._array
         except AttributeError:
-            a, other = input, operand(other, name)
-            input, other = tensors(name, input, other)
+            input, other = tensors(name, input, operand(other, name))
             a = input._array
         kind = type(other)
         if isinstance(other, Tensor):
@@ -50,7 +49,7 @@ def _comparison(name: str, ufunc, symbol: str) -> Callable[..., Tensor]:
             if b.dtype is not a.dtype and b.dtype != a.dtype:
                 a, b = (x._array for x in same(input, other))
         elif kind is int or kind is bool or kind is float:
-            b = other if 0 <= other < 128 and a.dtype.kind != "V" else _fitted(other, a.dtype)
+            b = other if 0 <= other < 128 and a.dtype.kind != "V" else _fitted(other, a.dtype)  # type: ignore[operator, arg-type]
         else:
             b = operand(other, name)
             if isinstance(b, Tensor):
@@ -78,7 +77,7 @@ ge = greater_equal = _comparison("ge", np.greater_equal, ">=")
 
 
 def _test(name: str, ufunc, doc: str, ordered: bool = False) -> Callable[..., Tensor]:
-    def function(input) -> Tensor:
+    def function(input: Tensor) -> Tensor:
         array = input._array
         if ordered:
             in_order(name, input)
@@ -97,9 +96,9 @@ isneginf = _test("isneginf", lambda x: x == -np.inf, "Where x is -inf.", ordered
 
 
 def _logical(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
-    def function(input, other, *, out=None) -> Tensor:
-        other = other._array if isinstance(other, Tensor) else other
-        return into(out, Tensor._of(laid(ufunc(input._array, other), input._array, other)))
+    def function(input: Tensor, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
+        b = other._array if isinstance(other, Tensor) else other
+        return into(out, Tensor._of(laid(ufunc(input._array, b), input._array, b)))
 
     return events.pure(named(function, name, doc), ufunc=ufunc)
 
@@ -116,7 +115,7 @@ def logical_not(input, *, out=None) -> Tensor:
 
 
 def _bitwise(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
-    def function(input, other, *, out=None) -> Tensor:
+    def function(input: Tensor, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
         if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype == other._array.dtype:
             a, b = input, other
         else:

@@ -95,7 +95,7 @@ def angle(input, *, out=None) -> Tensor:
 def _into(part):
     """How a part is assigned: its values change, those of the other part stay."""
 
-    def assign(input, value) -> None:
+    def assign(input: Tensor, value: Tensor) -> None:
         seen = part(input)
         seen.copy_(value) if isinstance(value, Tensor) else seen.fill_(value)
 

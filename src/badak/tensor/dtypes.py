@@ -246,6 +246,7 @@ class device:  # noqa: N801  (PyTorch's name)
         return device, (self.type, self.index)
 
 
+Device = device | str | int | None  # what may name one
 CPU, META = device("cpu"), device("meta")
 entered: list[device] = []  # the devices of the `with` blocks that are open, after the one of set_default_device
 events.for_all(globals(), "entered")

@@ -1,7 +1,7 @@
 # Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.
 # ruff: noqa
-from builtins import bool as _bool, float as _float, int as _int
-from collections.abc import Callable
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +39,7 @@ class Methods:
     @property
     def T(self) -> Tensor:
         """All dims in reverse order; a view."""
-    def __abs__(self, *, out=None) -> Tensor:
+    def __abs__(self, *, out: Tensor | None = None) -> Tensor:
         """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
     def __add__(self, other) -> Tensor:
         ...
@@ -157,21 +157,21 @@ class Methods:
         """How many values a sparse tensor holds."""
     def _values(self) -> Tensor:
         """The values of a COO tensor, coalesced or not, without history."""
-    def abs(self, *, out=None) -> Tensor:
+    def abs(self, *, out: Tensor | None = None) -> Tensor:
         """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
-    def abs_(self, *, out=None) -> Tensor:
+    def abs_(self, *, out: Tensor | None = None) -> Tensor:
         """abs, in place."""
-    def absolute(self, *, out=None) -> Tensor:
+    def absolute(self, *, out: Tensor | None = None) -> Tensor:
         """y = abs(x);   dx = dy sign(x), 0 at 0; for complex x: dx = dy x / abs(x)."""
-    def absolute_(self, *, out=None) -> Tensor:
+    def absolute_(self, *, out: Tensor | None = None) -> Tensor:
         """absolute, in place."""
-    def acos(self, *, out=None) -> Tensor:
+    def acos(self, *, out: Tensor | None = None) -> Tensor:
         """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
-    def acos_(self, *, out=None) -> Tensor:
+    def acos_(self, *, out: Tensor | None = None) -> Tensor:
         """acos, in place."""
-    def acosh(self, *, out=None) -> Tensor:
+    def acosh(self, *, out: Tensor | None = None) -> Tensor:
         """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
-    def acosh_(self, *, out=None) -> Tensor:
+    def acosh_(self, *, out: Tensor | None = None) -> Tensor:
         """acosh, in place."""
     def add(self, other, *, alpha=1, out=None) -> Tensor:
         """input + alpha other.   dinput = dy, dother = alpha dy."""
@@ -207,9 +207,9 @@ class Methods:
         """Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def allclose(self, other, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
         """Whether |input - other| <= atol + rtol |other| everywhere."""
-    def amax(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    def amax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """y = max x;   dx = dy shared evenly by those that are equal to y."""
-    def amin(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    def amin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """y = min x;   dx = dy shared evenly by those that are equal to y."""
     def aminmax(self, *, dim=None, keepdim=False, out=None) -> Any:
         """(min, max)."""
@@ -219,33 +219,33 @@ class Methods:
         """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def apply_(self, callable) -> Tensor:
         """y[i] = callable(y[i]), one number after the other, by Python; in place."""
-    def arccos(self, *, out=None) -> Tensor:
+    def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """y = arccos(x);   dx = -dy / sqrt(1 - x^2)."""
-    def arccos_(self, *, out=None) -> Tensor:
+    def arccos_(self, *, out: Tensor | None = None) -> Tensor:
         """arccos, in place."""
-    def arccosh(self, *, out=None) -> Tensor:
+    def arccosh(self, *, out: Tensor | None = None) -> Tensor:
         """y = arcosh(x);   dx = dy / sqrt(x^2 - 1), for complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
-    def arccosh_(self, *, out=None) -> Tensor:
+    def arccosh_(self, *, out: Tensor | None = None) -> Tensor:
         """arccosh, in place."""
-    def arcsin(self, *, out=None) -> Tensor:
+    def arcsin(self, *, out: Tensor | None = None) -> Tensor:
         """y = arcsin(x);   dx = dy / sqrt(1 - x^2)."""
-    def arcsin_(self, *, out=None) -> Tensor:
+    def arcsin_(self, *, out: Tensor | None = None) -> Tensor:
         """arcsin, in place."""
-    def arcsinh(self, *, out=None) -> Tensor:
+    def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
         """y = arsinh(x);   dx = dy / sqrt(x^2 + 1)."""
-    def arcsinh_(self, *, out=None) -> Tensor:
+    def arcsinh_(self, *, out: Tensor | None = None) -> Tensor:
         """arcsinh, in place."""
-    def arctan(self, *, out=None) -> Tensor:
+    def arctan(self, *, out: Tensor | None = None) -> Tensor:
         """y = arctan(x);   dx = dy / (1 + x^2)."""
-    def arctan2(self, other, *, out=None) -> Tensor:
+    def arctan2(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
-    def arctan2_(self, other, *, out=None) -> Tensor:
+    def arctan2_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """arctan2, in place."""
-    def arctan_(self, *, out=None) -> Tensor:
+    def arctan_(self, *, out: Tensor | None = None) -> Tensor:
         """arctan, in place."""
-    def arctanh(self, *, out=None) -> Tensor:
+    def arctanh(self, *, out: Tensor | None = None) -> Tensor:
         """y = artanh(x);   dx = dy / (1 - x^2)."""
-    def arctanh_(self, *, out=None) -> Tensor:
+    def arctanh_(self, *, out: Tensor | None = None) -> Tensor:
         """arctanh, in place."""
     def argmax(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
         """The index of the largest value along dim (of all, flat, without dim); the first of equal ones."""
@@ -261,25 +261,25 @@ class Methods:
         """as_strided, in place."""
     def as_strided_scatter(self, src, size, stride, storage_offset=None) -> Tensor:
         """input with the entries that as_strided shows replaced by src."""
-    def asin(self, *, out=None) -> Tensor:
+    def asin(self, *, out: Tensor | None = None) -> Tensor:
         """y = arcsin(x);   dx = dy / sqrt(1 - x^2)."""
-    def asin_(self, *, out=None) -> Tensor:
+    def asin_(self, *, out: Tensor | None = None) -> Tensor:
         """asin, in place."""
-    def asinh(self, *, out=None) -> Tensor:
+    def asinh(self, *, out: Tensor | None = None) -> Tensor:
         """y = arsinh(x);   dx = dy / sqrt(x^2 + 1)."""
-    def asinh_(self, *, out=None) -> Tensor:
+    def asinh_(self, *, out: Tensor | None = None) -> Tensor:
         """asinh, in place."""
-    def atan(self, *, out=None) -> Tensor:
+    def atan(self, *, out: Tensor | None = None) -> Tensor:
         """y = arctan(x);   dx = dy / (1 + x^2)."""
-    def atan2(self, other, *, out=None) -> Tensor:
+    def atan2(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = the angle of the point (b, a), in (-pi, pi];   da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)."""
-    def atan2_(self, other, *, out=None) -> Tensor:
+    def atan2_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """atan2, in place."""
-    def atan_(self, *, out=None) -> Tensor:
+    def atan_(self, *, out: Tensor | None = None) -> Tensor:
         """atan, in place."""
-    def atanh(self, *, out=None) -> Tensor:
+    def atanh(self, *, out: Tensor | None = None) -> Tensor:
         """y = artanh(x);   dx = dy / (1 - x^2)."""
-    def atanh_(self, *, out=None) -> Tensor:
+    def atanh_(self, *, out: Tensor | None = None) -> Tensor:
         """atanh, in place."""
     def baddbmm(self, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
         """beta input + alpha batch1[b] batch2[b] for each b."""
@@ -293,29 +293,29 @@ class Methods:
         """x in bfloat16; x itself where it is so already."""
     def bincount(self, weights=None, minlength: _int = 0) -> Tensor:
         """How often each of 0, 1, 2, ... occurs in a vector, or the sum of their weights."""
-    def bitwise_and(self, other, *, out=None) -> Tensor:
+    def bitwise_and(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input & other, bit by bit; of booleans: both."""
-    def bitwise_and_(self, other, *, out=None) -> Tensor:
+    def bitwise_and_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """bitwise_and, in place."""
-    def bitwise_left_shift(self, other, *, out=None) -> Tensor:
+    def bitwise_left_shift(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input << other."""
-    def bitwise_left_shift_(self, other, *, out=None) -> Tensor:
+    def bitwise_left_shift_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """bitwise_left_shift, in place."""
     def bitwise_not(self, *, out=None) -> Tensor:
         """~input, bit by bit; of booleans: not."""
     def bitwise_not_(self, *, out=None) -> Tensor:
         """bitwise_not, in place."""
-    def bitwise_or(self, other, *, out=None) -> Tensor:
+    def bitwise_or(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input | other, bit by bit; of booleans: at least one."""
-    def bitwise_or_(self, other, *, out=None) -> Tensor:
+    def bitwise_or_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """bitwise_or, in place."""
-    def bitwise_right_shift(self, other, *, out=None) -> Tensor:
+    def bitwise_right_shift(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input >> other."""
-    def bitwise_right_shift_(self, other, *, out=None) -> Tensor:
+    def bitwise_right_shift_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """bitwise_right_shift, in place."""
-    def bitwise_xor(self, other, *, out=None) -> Tensor:
+    def bitwise_xor(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input ^ other, bit by bit; of booleans: exactly one."""
-    def bitwise_xor_(self, other, *, out=None) -> Tensor:
+    def bitwise_xor_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """bitwise_xor, in place."""
     def bmm(self, mat2, *, out=None) -> Tensor:
         """The products of two stacks of matrices, (B, M, K) and (B, K, N)."""
@@ -331,9 +331,9 @@ class Methods:
         """Where the columns of a CSC tensor begin and end in its values."""
     def cdouble(self, memory_format=None) -> Tensor:
         """x in complex128; x itself where it is so already."""
-    def ceil(self, *, out=None) -> Tensor:
+    def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """y = the smallest integer >= x;   dx = 0."""
-    def ceil_(self, *, out=None) -> Tensor:
+    def ceil_(self, *, out: Tensor | None = None) -> Tensor:
         """ceil, in place."""
     def cfloat(self, memory_format=None) -> Tensor:
         """x in complex64; x itself where it is so already."""
@@ -385,13 +385,13 @@ class Methods:
         """copysign, in place."""
     def corrcoef(self) -> Tensor:
         """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
-    def cos(self, *, out=None) -> Tensor:
+    def cos(self, *, out: Tensor | None = None) -> Tensor:
         """y = cos(x);   dx = -dy sin(x)."""
-    def cos_(self, *, out=None) -> Tensor:
+    def cos_(self, *, out: Tensor | None = None) -> Tensor:
         """cos, in place."""
-    def cosh(self, *, out=None) -> Tensor:
+    def cosh(self, *, out: Tensor | None = None) -> Tensor:
         """y = cosh(x);   dx = dy sinh(x)."""
-    def cosh_(self, *, out=None) -> Tensor:
+    def cosh_(self, *, out: Tensor | None = None) -> Tensor:
         """cosh, in place."""
     def count_nonzero(self, *dims, dim=None) -> Tensor:
         """How many values are not 0."""
@@ -459,39 +459,39 @@ class Methods:
         """x in float64; x itself where it is so already."""
     def dsplit(self, indices_or_sections) -> Any:
         """tensor_split along dim 2."""
-    def eq(self, other, *, out=None) -> Tensor:
+    def eq(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input == other, element by element, as booleans."""
-    def eq_(self, other, *, out=None) -> Tensor:
+    def eq_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """eq, in place."""
     def equal(self, other) -> _bool:
         """Whether both have the same shape and the same values."""
-    def erf(self, *, out=None) -> Tensor:
+    def erf(self, *, out: Tensor | None = None) -> Tensor:
         """y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2)."""
-    def erf_(self, *, out=None) -> Tensor:
+    def erf_(self, *, out: Tensor | None = None) -> Tensor:
         """erf, in place."""
-    def erfc(self, *, out=None) -> Tensor:
+    def erfc(self, *, out: Tensor | None = None) -> Tensor:
         """y = 1 - erf(x), exact where it is small;   dx = -dy 2/sqrt(pi) exp(-x^2)."""
-    def erfc_(self, *, out=None) -> Tensor:
+    def erfc_(self, *, out: Tensor | None = None) -> Tensor:
         """erfc, in place."""
-    def erfinv(self, *, out=None) -> Tensor:
+    def erfinv(self, *, out: Tensor | None = None) -> Tensor:
         """y with erf(y) = x;   dx = dy sqrt(pi)/2 exp(y^2)."""
-    def erfinv_(self, *, out=None) -> Tensor:
+    def erfinv_(self, *, out: Tensor | None = None) -> Tensor:
         """erfinv, in place."""
-    def exp(self, *, out=None) -> Tensor:
+    def exp(self, *, out: Tensor | None = None) -> Tensor:
         """y = exp(x);   dx = dy y."""
-    def exp2(self, *, out=None) -> Tensor:
+    def exp2(self, *, out: Tensor | None = None) -> Tensor:
         """y = 2^x;   dx = dy y ln 2."""
-    def exp2_(self, *, out=None) -> Tensor:
+    def exp2_(self, *, out: Tensor | None = None) -> Tensor:
         """exp2, in place."""
-    def exp_(self, *, out=None) -> Tensor:
+    def exp_(self, *, out: Tensor | None = None) -> Tensor:
         """exp, in place."""
     def expand(self, *size, implicit=False) -> Tensor:
         """Dims of size 1 seen as larger, new dims in front; -1 keeps a size. A view that cannot be written to."""
     def expand_as(self, other) -> Tensor:
         """expand(other.shape)."""
-    def expm1(self, *, out=None) -> Tensor:
+    def expm1(self, *, out: Tensor | None = None) -> Tensor:
         """y = exp(x) - 1, exact near 0;   dx = dy (y + 1)."""
-    def expm1_(self, *, out=None) -> Tensor:
+    def expm1_(self, *, out: Tensor | None = None) -> Tensor:
         """expm1, in place."""
     def exponential_(self, lambd=1.0, *, generator=None) -> Tensor:
         """Fill x with waiting times of rate lambd."""
@@ -499,9 +499,9 @@ class Methods:
         """Every entry = value, a number or a 0-d tensor."""
     def fill_diagonal_(self, fill_value, wrap: _bool = False) -> Tensor:
         """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins again below each end."""
-    def fix(self, *, out=None) -> Tensor:
+    def fix(self, *, out: Tensor | None = None) -> Tensor:
         """y = x without its fraction;   dx = 0."""
-    def fix_(self, *, out=None) -> Tensor:
+    def fix_(self, *, out: Tensor | None = None) -> Tensor:
         """fix, in place."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dims start_dim..end_dim as one."""
@@ -517,9 +517,9 @@ class Methods:
         """input^exponent, computed in float64, or complex128 where one of them is complex."""
     def float_power_(self, exponent) -> Tensor:
         """input ** exponent, in place: input has the dtype of the result, float64 or complex128."""
-    def floor(self, *, out=None) -> Tensor:
+    def floor(self, *, out: Tensor | None = None) -> Tensor:
         """y = the largest integer <= x;   dx = 0."""
-    def floor_(self, *, out=None) -> Tensor:
+    def floor_(self, *, out: Tensor | None = None) -> Tensor:
         """floor, in place."""
     def floor_divide(self, other, *, out=None) -> Tensor:
         """floor(input / other); the gradient is 0 (PyTorch gives none)."""
@@ -533,9 +533,9 @@ class Methods:
         """input - other trunc(input / other), with the sign of input.   dinput = dy, dother = -dy trunc(input / other)."""
     def fmod_(self, other, *, out=None) -> Tensor:
         """fmod, in place."""
-    def frac(self, *, out=None) -> Tensor:
+    def frac(self, *, out: Tensor | None = None) -> Tensor:
         """y = x - trunc(x);   dx = dy."""
-    def frac_(self, *, out=None) -> Tensor:
+    def frac_(self, *, out: Tensor | None = None) -> Tensor:
         """frac, in place."""
     def frexp(self, *, out=None) -> Any:
         """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
@@ -545,9 +545,9 @@ class Methods:
         """The greatest common divisor of integers; gcd(0, 0) = 0."""
     def gcd_(self, other, *, out=None) -> Tensor:
         """gcd, in place."""
-    def ge(self, other, *, out=None) -> Tensor:
+    def ge(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input >= other, element by element, as booleans."""
-    def ge_(self, other, *, out=None) -> Tensor:
+    def ge_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """ge, in place."""
     def geometric_(self, p, *, generator=None) -> Tensor:
         """Fill x with the number of trials up to the first success of probability p."""
@@ -555,17 +555,17 @@ class Methods:
         """(a, tau): R on and above a's diagonal, the vectors of Q's reflections below it. Without gradient, as in PyTorch."""
     def ger(self, vec2, *, out=None) -> Tensor:
         """y[i, j] = a[i] b[j]."""
-    def greater(self, other, *, out=None) -> Tensor:
+    def greater(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input > other, element by element, as booleans."""
-    def greater_(self, other, *, out=None) -> Tensor:
+    def greater_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """greater, in place."""
-    def greater_equal(self, other, *, out=None) -> Tensor:
+    def greater_equal(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input >= other, element by element, as booleans."""
-    def greater_equal_(self, other, *, out=None) -> Tensor:
+    def greater_equal_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """greater_equal, in place."""
-    def gt(self, other, *, out=None) -> Tensor:
+    def gt(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input > other, element by element, as booleans."""
-    def gt_(self, other, *, out=None) -> Tensor:
+    def gt_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """gt, in place."""
     def half(self, memory_format=None) -> Tensor:
         """x in float16; x itself where it is so already."""
@@ -583,21 +583,21 @@ class Methods:
         """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone."""
     def hsplit(self, indices_or_sections) -> Any:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
-    def hypot(self, other, *, out=None) -> Tensor:
+    def hypot(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = sqrt(a^2 + b^2), without overflow on the way;   da = dy a / y, db = dy b / y."""
-    def hypot_(self, other, *, out=None) -> Tensor:
+    def hypot_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """hypot, in place."""
-    def i0(self, *, out=None) -> Tensor:
+    def i0(self, *, out: Tensor | None = None) -> Tensor:
         """y = I_0(x);   dx = dy I_1(x)."""
-    def i0_(self, *, out=None) -> Tensor:
+    def i0_(self, *, out: Tensor | None = None) -> Tensor:
         """i0, in place."""
-    def igamma(self, other, *, out=None) -> Tensor:
+    def igamma(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = P(a, x), x = b;   dx = dy x^(a-1) exp(-x) / Gamma(a);   da = dy times how P moves with a (`gammainc_slope`)."""
-    def igamma_(self, other, *, out=None) -> Tensor:
+    def igamma_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """igamma, in place."""
-    def igammac(self, other, *, out=None) -> Tensor:
+    def igammac(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = Q(a, x) = 1 - P(a, x): the gradients of P with the other sign."""
-    def igammac_(self, other, *, out=None) -> Tensor:
+    def igammac_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """igammac, in place."""
     @property
     def imag(self) -> Tensor:
@@ -670,41 +670,41 @@ class Methods:
         """input 2^other."""
     def ldexp_(self, other, *, out=None) -> Tensor:
         """ldexp, in place."""
-    def le(self, other, *, out=None) -> Tensor:
+    def le(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input <= other, element by element, as booleans."""
-    def le_(self, other, *, out=None) -> Tensor:
+    def le_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """le, in place."""
     def lerp(self, end, weight, *, out=None) -> Tensor:
         """input + weight (end - input), for a number or a tensor `weight`; weight = 1 gives exactly `end`."""
     def lerp_(self, end, weight, *, out=None) -> Tensor:
         """lerp, in place."""
-    def less(self, other, *, out=None) -> Tensor:
+    def less(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input < other, element by element, as booleans."""
-    def less_(self, other, *, out=None) -> Tensor:
+    def less_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """less, in place."""
-    def less_equal(self, other, *, out=None) -> Tensor:
+    def less_equal(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input <= other, element by element, as booleans."""
-    def less_equal_(self, other, *, out=None) -> Tensor:
+    def less_equal_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """less_equal, in place."""
-    def lgamma(self, *, out=None) -> Tensor:
+    def lgamma(self, *, out: Tensor | None = None) -> Tensor:
         """y = log(abs(Gamma(x)));   dx = dy digamma(x)."""
-    def lgamma_(self, *, out=None) -> Tensor:
+    def lgamma_(self, *, out: Tensor | None = None) -> Tensor:
         """lgamma, in place."""
-    def log(self, *, out=None) -> Tensor:
+    def log(self, *, out: Tensor | None = None) -> Tensor:
         """y = log(x);   dx = dy / x."""
-    def log10(self, *, out=None) -> Tensor:
+    def log10(self, *, out: Tensor | None = None) -> Tensor:
         """y = log10 x;   dx = dy / (x ln 10)."""
-    def log10_(self, *, out=None) -> Tensor:
+    def log10_(self, *, out: Tensor | None = None) -> Tensor:
         """log10, in place."""
-    def log1p(self, *, out=None) -> Tensor:
+    def log1p(self, *, out: Tensor | None = None) -> Tensor:
         """y = log(1 + x), exact near 0;   dx = dy / (1 + x)."""
-    def log1p_(self, *, out=None) -> Tensor:
+    def log1p_(self, *, out: Tensor | None = None) -> Tensor:
         """log1p, in place."""
-    def log2(self, *, out=None) -> Tensor:
+    def log2(self, *, out: Tensor | None = None) -> Tensor:
         """y = log2 x;   dx = dy / (x ln 2)."""
-    def log2_(self, *, out=None) -> Tensor:
+    def log2_(self, *, out: Tensor | None = None) -> Tensor:
         """log2, in place."""
-    def log_(self, *, out=None) -> Tensor:
+    def log_(self, *, out: Tensor | None = None) -> Tensor:
         """log, in place."""
     def log_normal_(self, mean=1.0, std=2.0, *, generator=None) -> Tensor:
         """Fill x with exp(mean + std z)."""
@@ -718,21 +718,21 @@ class Methods:
         """ln of the running sum of exp(x) along dim.   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
     def logdet(self) -> Tensor:
         """log det A: nan where the determinant is negative."""
-    def logical_and(self, other, *, out=None) -> Tensor:
+    def logical_and(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """True where both are nonzero."""
-    def logical_and_(self, other, *, out=None) -> Tensor:
+    def logical_and_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """logical_and, in place."""
     def logical_not(self, *, out=None) -> Tensor:
         """True where input is 0."""
     def logical_not_(self, *, out=None) -> Tensor:
         """logical_not, in place."""
-    def logical_or(self, other, *, out=None) -> Tensor:
+    def logical_or(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """True where one is nonzero."""
-    def logical_or_(self, other, *, out=None) -> Tensor:
+    def logical_or_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """logical_or, in place."""
-    def logical_xor(self, other, *, out=None) -> Tensor:
+    def logical_xor(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """True where exactly one is nonzero."""
-    def logical_xor_(self, other, *, out=None) -> Tensor:
+    def logical_xor_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """logical_xor, in place."""
     def logit(self, eps=None, *, out=None) -> Tensor:
         """ln(x / (1 - x)), the inverse of sigmoid; eps keeps x in [eps, 1 - eps].   dx = dy / (x (1 - x)), 0 where it was kept."""
@@ -742,9 +742,9 @@ class Methods:
         """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
     def long(self, memory_format=None) -> Tensor:
         """x in int64; x itself where it is so already."""
-    def lt(self, other, *, out=None) -> Tensor:
+    def lt(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input < other, element by element, as booleans."""
-    def lt_(self, other, *, out=None) -> Tensor:
+    def lt_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """lt, in place."""
     def lu(self, pivot=True, get_infos=False, out=None) -> Any:
         """(LU, pivots), with get_infos (LU, pivots, infos): as linalg.lu_factor_ex. The method x.lu, too."""
@@ -780,7 +780,7 @@ class Methods:
         """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two."""
     def maximum(self, other, *, out=None) -> Tensor:
         """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
-    def mean(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: dtypes.dtype | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """y = sum x / n;   dx = dy / n."""
     def median(self, dim=None, keepdim: _bool = False, *, out=None) -> Any:
         """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
@@ -830,9 +830,9 @@ class Methods:
         """`length` entries along dim from `start`; a view."""
     def narrow_copy(self, *args, out=None, **named) -> Any:
         """What `narrow` shows, in memory of its own.   dx: dy where it was taken from."""
-    def ne(self, other, *, out=None) -> Tensor:
+    def ne(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input != other, element by element, as booleans."""
-    def ne_(self, other, *, out=None) -> Tensor:
+    def ne_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """ne, in place."""
     def neg(self, *, out=None) -> Tensor:
         """-input.   dx = -dy."""
@@ -866,9 +866,9 @@ class Methods:
         '(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.'
     def normal_(self, mean=0.0, std=1.0, *, generator=None) -> Tensor:
         """Fill x with mean + std z; of complex numbers both parts have this mean, as in PyTorch, and std / sqrt 2."""
-    def not_equal(self, other, *, out=None) -> Tensor:
+    def not_equal(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input != other, element by element, as booleans."""
-    def not_equal_(self, other, *, out=None) -> Tensor:
+    def not_equal_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """not_equal, in place."""
     def orgqr(self, tau, *, out=None) -> Tensor:
         """The first n columns of H_1 H_2 ... H_k, H_i = I - tau_i v_i v_i^H, v_i = (0, ..., 1, input[i + 1 :, i])."""
@@ -892,7 +892,7 @@ class Methods:
         """pow, in place."""
     def prelu(self, weight) -> Tensor:
         """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
-    def prod(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: dtypes.dtype | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """y = prod x;   dx = dy y / x, written as the product of the others where x = 0."""
     def put(self, index, source, accumulate: _bool = False) -> Tensor:
         """input with the entries at flat positions `index` = source, or += to accumulate."""
@@ -913,9 +913,9 @@ class Methods:
     @property
     def real(self) -> Tensor:
         """The real part; a view."""
-    def reciprocal(self, *, out=None) -> Tensor:
+    def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
         """y = 1 / x;   dx = -dy y^2."""
-    def reciprocal_(self, *, out=None) -> Tensor:
+    def reciprocal_(self, *, out: Tensor | None = None) -> Tensor:
         """reciprocal, in place."""
     def relu(self) -> Tensor:
         """max(x, 0).   dx = dy where y > 0, else 0."""
@@ -955,9 +955,9 @@ class Methods:
         """round, in place."""
     def row_indices(self) -> Tensor:
         """The row of each value of a CSC tensor."""
-    def rsqrt(self, *, out=None) -> Tensor:
+    def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
         """y = 1 / sqrt(x);   dx = -dy y^3 / 2."""
-    def rsqrt_(self, *, out=None) -> Tensor:
+    def rsqrt_(self, *, out: Tensor | None = None) -> Tensor:
         """rsqrt, in place."""
     def scatter(self, dim: _int, index, src=None, *, value=None, reduce=None) -> Tensor:
         """x with x[i, index[i, j, k], k] = src[i, j, k] for dim = 1, and so on; src may be a number."""
@@ -977,17 +977,17 @@ class Methods:
         """input with its slice `index` along dim replaced by src."""
     def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Let input see other memory: that of a tensor, or a part of a storage from the number at storage_offset on."""
-    def sgn(self, *, out=None) -> Tensor:
+    def sgn(self, *, out: Tensor | None = None) -> Tensor:
         """y = -1, 0, 1 as x is negative, zero, positive, 0 where it is not a number;   dx = 0."""
-    def sgn_(self, *, out=None) -> Tensor:
+    def sgn_(self, *, out: Tensor | None = None) -> Tensor:
         """sgn, in place."""
     def share_memory_(self) -> Tensor:
         """Move the memory that input sees to where other processes see it too, with all tensors that see it."""
     def short(self, memory_format=None) -> Tensor:
         """x in int16; x itself where it is so already."""
-    def sigmoid(self, *, out=None) -> Tensor:
+    def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
-    def sigmoid_(self, *, out=None) -> Tensor:
+    def sigmoid_(self, *, out: Tensor | None = None) -> Tensor:
         """sigmoid, in place."""
     def sign(self, *, out=None) -> Tensor:
         """-1, 0 or 1.   dx = 0."""
@@ -995,17 +995,17 @@ class Methods:
         """sign, in place."""
     def signbit(self, *, out=None) -> Tensor:
         """Where the sign is set, of -0.0 too."""
-    def sin(self, *, out=None) -> Tensor:
+    def sin(self, *, out: Tensor | None = None) -> Tensor:
         """y = sin(x);   dx = dy cos(x)."""
-    def sin_(self, *, out=None) -> Tensor:
+    def sin_(self, *, out: Tensor | None = None) -> Tensor:
         """sin, in place."""
-    def sinc(self, *, out=None) -> Tensor:
+    def sinc(self, *, out: Tensor | None = None) -> Tensor:
         """y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0."""
-    def sinc_(self, *, out=None) -> Tensor:
+    def sinc_(self, *, out: Tensor | None = None) -> Tensor:
         """sinc, in place."""
-    def sinh(self, *, out=None) -> Tensor:
+    def sinh(self, *, out: Tensor | None = None) -> Tensor:
         """y = sinh(x);   dx = dy cosh(x)."""
-    def sinh_(self, *, out=None) -> Tensor:
+    def sinh_(self, *, out: Tensor | None = None) -> Tensor:
         """sinh, in place."""
     def slice_scatter(self, src, dim: _int = 0, start=None, end=None, step: _int = 1) -> Tensor:
         """input with its slices start, start + step, ... before end along dim replaced by src."""
@@ -1023,13 +1023,13 @@ class Methods:
         """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views."""
     def split_with_sizes(self, split_sizes, dim: _int = 0) -> tuple:
         """Pieces of these sizes along dim; views."""
-    def sqrt(self, *, out=None) -> Tensor:
+    def sqrt(self, *, out: Tensor | None = None) -> Tensor:
         """y = sqrt(x);   dx = dy / (2 y)."""
-    def sqrt_(self, *, out=None) -> Tensor:
+    def sqrt_(self, *, out: Tensor | None = None) -> Tensor:
         """sqrt, in place."""
-    def square(self, *, out=None) -> Tensor:
+    def square(self, *, out: Tensor | None = None) -> Tensor:
         """y = x^2;   dx = dy 2 x."""
-    def square_(self, *, out=None) -> Tensor:
+    def square_(self, *, out: Tensor | None = None) -> Tensor:
         """square, in place."""
     def squeeze(self, *dims, dim=None) -> Tensor:
         """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
@@ -1051,7 +1051,7 @@ class Methods:
         """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
     def subtract_(self, other, *, alpha=1, out=None) -> Tensor:
         """subtract, in place."""
-    def sum(self, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: dtypes.dtype | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """y = sum x;   dx = dy for every summand."""
     def sum_to_size(self, *size) -> Tensor:
         """The sum over the dims along which a tensor of this size would be stretched to input's shape.   dx = dy, stretched."""
@@ -1073,13 +1073,13 @@ class Methods:
         """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
     def take_along_dim(self, indices, dim=None) -> Tensor:
         """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input."""
-    def tan(self, *, out=None) -> Tensor:
+    def tan(self, *, out: Tensor | None = None) -> Tensor:
         """y = tan(x);   dx = dy (1 + y^2)."""
-    def tan_(self, *, out=None) -> Tensor:
+    def tan_(self, *, out: Tensor | None = None) -> Tensor:
         """tan, in place."""
-    def tanh(self, *, out=None) -> Tensor:
+    def tanh(self, *, out: Tensor | None = None) -> Tensor:
         """y = tanh(x);   dx = dy (1 - y^2)."""
-    def tanh_(self, *, out=None) -> Tensor:
+    def tanh_(self, *, out: Tensor | None = None) -> Tensor:
         """tanh, in place."""
     def tensor_split(self, indices_or_sections, dim: _int = 0) -> tuple:
         """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
@@ -1119,9 +1119,9 @@ class Methods:
         """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2."""
     def true_divide_(self, other, *, rounding_mode=None, out=None) -> Tensor:
         """true_divide, in place."""
-    def trunc(self, *, out=None) -> Tensor:
+    def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """y = x without its fraction;   dx = 0."""
-    def trunc_(self, *, out=None) -> Tensor:
+    def trunc_(self, *, out: Tensor | None = None) -> Tensor:
         """trunc, in place."""
     def type(self, dtype=None, non_blocking: _bool = False) -> Any:
         'The name of x\'s legacy type, or x in the given dtype (a dtype, "torch.FloatTensor", or badak.FloatTensor).'
@@ -1165,9 +1165,9 @@ class Methods:
         """tensor_split along rows."""
     def where(self, condition, other) -> Tensor:
         """input where condition, else other."""
-    def xlogy(self, other, *, out=None) -> Tensor:
+    def xlogy(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = a log(b), 0 where a = 0, NaN where b is;   da = dy log(b), 0 where a = 0 and b <= 0;   db = dy a / b."""
-    def xlogy_(self, other, *, out=None) -> Tensor:
+    def xlogy_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """xlogy, in place."""
     def zero_(self) -> Tensor:
         """Every entry = 0."""

@@ -4,6 +4,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from badak.core.errors import NotSupportedError, tr
 from badak.core.public_api.door import door_to
@@ -28,14 +29,14 @@ Function = Callable[..., Tensor]
 def _float(name: str, op: type[Pointwise]) -> Function:
     """A result that is a float: integers come in as the default float dtype."""
 
-    def function(input, *, out=None) -> Tensor:
+    def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         y = apply(op, floating(input, name))
         return y if out is None else into(out, y)
 
     return function
 
 
-def real(name: str, x) -> Tensor:
+def real(name: str, x: Any) -> Tensor:
     """x as floats that are real numbers."""
     x = floating(x, name)
     expect_real(name, x)
@@ -45,7 +46,7 @@ def real(name: str, x) -> Tensor:
 def _real(name: str, op: type[Pointwise]) -> Function:
     """As _float, without complex numbers."""
 
-    def function(input, *, out=None) -> Tensor:
+    def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         return into(out, apply(op, real(name, input)))
 
     return function
@@ -54,7 +55,7 @@ def _real(name: str, op: type[Pointwise]) -> Function:
 def _number(name: str, op: type[Pointwise]) -> Function:
     """Integers stay integers."""
 
-    def function(input, *, out=None) -> Tensor:
+    def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         try:
             kind = input._array.dtype.kind
         except AttributeError:
@@ -74,7 +75,7 @@ def _number(name: str, op: type[Pointwise]) -> Function:
 def _rounding(name: str, op: type[Pointwise]) -> Function:
     """Integers are what they are."""
 
-    def function(input, *, out=None) -> Tensor:
+    def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         y = input.clone() if input._array.dtype.kind in "iub" else apply(op, input)
         return y if out is None else into(out, y, exact=True)
 
@@ -85,11 +86,11 @@ def _pair(name: str, op: type[Pointwise]) -> Function:
     """Two tensors, or a tensor and a number."""
     check = real if op.takes == "real" else lambda name, x: floating(x, name)
 
-    def function(input, other, *, out=None) -> Tensor:
+    def function(input: Tensor | complex, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
         a, b = tensors(name, input, other)
         return into(out, binary(op, check(name, a), check(name, b)))
 
-    def of_degree(input, n, *, out=None) -> Tensor:
+    def of_degree(input: Tensor | float, n: Tensor | float, *, out: Tensor | None = None) -> Tensor:
         return function(input, n, out=out)
 
     return of_degree if op.second == "n" else function

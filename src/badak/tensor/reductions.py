@@ -7,7 +7,7 @@
 What a function takes stands in its row as `takes`; the stub next to this file, which editors read, is written by tools/stubs.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, tr
 from badak.core.public_api.door import door_to
@@ -18,6 +18,7 @@ from badak.ops.reduce import REDUCTIONS, Reduction
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
 
@@ -69,7 +70,15 @@ def not_empty(name: str, input, dim) -> None:
 
 
 def _summands(name: str, op: type[Reduction]) -> Function:
-    def function(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    def function(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        *,
+        dtype: DType | None = None,
+        axis: int | Sequence[int] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
         dtype = dtypes.agreed(dtype, out)
         y = reduced(op, counting(input, dtype), dim, keepdim, axis, None)
         if dtype is not None:  # NumPy counts booleans and short integers in longer ones
@@ -80,7 +89,15 @@ def _summands(name: str, op: type[Reduction]) -> Function:
 
 
 def _floats(name: str, op: type[Reduction]) -> Function:
-    def function(input, dim=None, keepdim=False, *, dtype=None, axis=None, out=None) -> Tensor:
+    def function(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        *,
+        dtype: DType | None = None,
+        axis: int | Sequence[int] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
         if dtype is not None:
             input = cast(input, dtypes.to_dtype(dtype))
         if input._array.dtype.kind in "iub":
@@ -93,7 +110,14 @@ def _floats(name: str, op: type[Reduction]) -> Function:
 
 
 def _real(name: str, op: type[Reduction]) -> Function:
-    def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    def function(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        *,
+        axis: int | Sequence[int] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
         in_order(name, input)
         not_empty(name, input, dim)
         return into(out, reduced(op, input, dim, keepdim, axis, None), exact=True)

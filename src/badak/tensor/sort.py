@@ -457,11 +457,12 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
         cause = tr("searchsorted: expected the leading dims to agree; got sequence {} and input {}", rows.shape, values.shape)
         raise ShapeError(cause, None)
     if rows.ndim == 1:
-        found = np.searchsorted(rows, values, side)
+        found = np.searchsorted(rows, values, side)  # type: ignore[arg-type]
     else:
         count = math.prod(rows.shape[:-1])
         flat = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
-        found = np.asarray([np.searchsorted(row, value, side) for row, value in flat]).reshape(values.shape)
+        each = [np.searchsorted(row, value, side) for row, value in flat]  # type: ignore[arg-type]
+        found = np.asarray(each).reshape(values.shape)
     return Tensor._of(np.where(values == values, found, rows.shape[-1]).astype(np.int32 if out_int32 else np.int64))
 
 

@@ -56,4 +56,4 @@ class EinopsFinder(MetaPathFinder):
 if _MODULE in sys.modules:
     teach(sys.modules[_MODULE])
 else:
-    sys.meta_path.insert(0, EinopsFinder())
+    sys.meta_path.insert(0, EinopsFinder())  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ __all__ = [
 def gradients(outputs, inputs, grad_outputs=None, *, retain_graph=None, create_graph: bool = False) -> tuple:
     """autograd.grad, zeros where nothing depends, where tensors may be those of all examples of a vmap."""
     outputs, inputs = _listed(outputs), _listed(inputs)
-    options = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": True}
+    options: dict[str, Any] = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": True}
     if not modes.batching:
         return gradients_of(outputs, inputs, grad_outputs, **options)
     levels = batching.levels_of([*outputs, *inputs])

@@ -1,6 +1,7 @@
 """Normalisation over the batch: of each channel, or of each channel of each image."""
 
 import math
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
@@ -65,7 +66,7 @@ def _moments(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return apply(BatchMoments, x.float() if x.dtype is float16 else x)
 
 
-def _move(running: Tensor, new: Tensor, momentum: float) -> None:
+def _move(running: Any, new: Tensor, momentum: float) -> None:
     """Move what is remembered towards that of a batch."""
     kind = running.dtype
     running.lerp_(new if new.dtype is kind else new.to(kind), momentum)

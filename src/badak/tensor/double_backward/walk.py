@@ -52,7 +52,7 @@ def walk(roots, retain_graph, targets, of_node):
             dxs = of_node(node, gradients)
         for edge, dx in zip(node.edges, dxs, strict=True):
             if edge is not None and dx is not None:
-                _add(waiting, heap, *edge, dx)
+                _add(waiting, heap, edge[0], edge[1], dx)
         if not retain_graph:
             node.let_go()
     for leaf in list(waiting):

@@ -101,12 +101,12 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
         raise ShapeError(cause, "both as lu_factor gave them")
     if not left:
         return into(out, lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH.contiguous(), exact=True)
-    P, one = _permutation(LU, pivots), {"upper": False, "unitriangular": True}  # noqa: N806
+    P = _permutation(LU, pivots)  # noqa: N806
     if adjoint:
         y = decompose.solve_triangular(LU.mH, B, upper=False)
         y = decompose.solve_triangular(LU.mH, y, upper=True, unitriangular=True)
         return into(out, matmul(P, y), exact=True)
-    y = decompose.solve_triangular(LU, matmul(P.mT, B), **one)
+    y = decompose.solve_triangular(LU, matmul(P.mT, B), upper=False, unitriangular=True)
     return into(out, decompose.solve_triangular(LU, y, upper=True), exact=True)
 
 

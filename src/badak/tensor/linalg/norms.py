@@ -82,7 +82,7 @@ def frobenius_norm(input, dim, keepdim: bool = False, *, out=None) -> Tensor:
 def nuclear_norm(input, dim=None, keepdim: bool = False, *, out=None) -> Tensor:
     """The sum of the singular values of matrices, which lie in two dims: the two of a matrix where none are named."""
     if isinstance(dim, bool):  # nuclear_norm(A, keepdim)
-        dim, keepdim = None, dim
+        return nuclear_norm(input, None, dim, out=out)
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, out=out)
 
 

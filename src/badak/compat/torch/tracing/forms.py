@@ -165,9 +165,10 @@ def of_windows(op, size: tuple, kernel, stride, padding, out, dilation=None, cou
     asked = {"kernel": kernel, "stride": stride, "padding": padding, "ceil_mode": out != floor}
     if op is MaxPool:
         return asked | {"dilation": dilation}
-    if counts.ndim == 0:
-        return asked | {"divisor": int(counts)}
-    return asked | {"include_pad": np.array_equal(counts, counts_of(size, kernel, stride, padding, out, True))}
+    given: Any = counts
+    if given.ndim == 0:
+        return asked | {"divisor": int(given)}
+    return asked | {"include_pad": np.array_equal(given, counts_of(size, kernel, stride, padding, out, True))}
 
 
 def _max_pool(x: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, **way: Any) -> Call:
