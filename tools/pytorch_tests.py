@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE))
 from tools.their_tests import Outcome, Suite, cause, outcomes  # noqa: E402
 
 RECORD, PAGE = HERE / "tests" / "world" / "pytorch_tests.json", HERE / "docs" / "reference" / "pytorch-tests.md"
-OPTIONS = "-p tools.torch_helpers --assert=plain -W ignore --tb=line"
+OPTIONS = "-p tools.torch_helpers --noconftest --assert=plain -W ignore --tb=line"
 NUMBER = re.compile(r"not (close|equal)|mismatch|[Jj]acobian|!= |is not true|False is not|differ", re.I)
 MISSING = re.compile(r"badak does not have|NotSupportedError|has no attribute|no such operator|unexpected keyword|not understood")
 APART = re.compile(r"built without mkldnn|NNPACK unavailable")  # asks which of PyTorch's own libraries computes

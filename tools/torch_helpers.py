@@ -142,6 +142,7 @@ def old_names() -> None:
     utils.open_source_signpost = lambda **options: None  # which tells PyTorch's makers of the run
     utils.TestCase.run = unittest.TestCase.run  # without the switches of compilers around each test
     _give(cuda, tf32_is_not_fp32=lambda: False, CUDA11OrLater=False, CUDA9=False)
+    _give(importlib.import_module("torch.testing._internal.common_mkldnn"), bf32_on_and_off=lambda *bound: same)
     _give(nn, new_module_tests=nn.get_new_module_tests())
     creation = importlib.import_module("torch.testing._creation")
     torch = importlib.import_module("torch")

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import warnings
 import weakref
 from collections import OrderedDict
 
@@ -235,3 +236,51 @@ def test_a_hook_does_not_keep_its_module():
         gc.enable()
     twin.load_state_dict(nn.Linear(2, 2).state_dict())
     assert seen == [twin]
+
+
+def test_values_that_a_meta_parameter_cannot_take_are_told_as_in_pytorch():
+    def story(lib):
+        with lib.device("meta"):
+            linear = lib.nn.Linear(3, 5)
+        state = linear.state_dict()
+        state["weight"] = lib.zeros(5, 3)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            linear.load_state_dict(state)
+            linear.load_state_dict(state, assign=True)
+        return [(one.category, str(one.message).split("\n")[0]) for one in seen], linear.weight.is_meta, linear.bias.is_meta
+
+    assert story(badak) == story(torch)
+
+
+def test_hooks_that_programs_put_into_the_tables_of_a_state_run_as_in_pytorch():
+    class Watching:
+        def after(self, module, state, prefix, metadata):
+            state["seen"] = prefix
+
+    def story(lib):
+        module = lib.nn.Sequential(lib.nn.Linear(1, 1))
+        module._state_dict_hooks[7] = lambda module, state, prefix, metadata: {**state, "own": 1}
+
+        def post(module, state, prefix, metadata):
+            state["post"] = prefix
+
+        module[0].register_state_dict_post_hook(post)
+        made = sorted(module.state_dict())
+        with pytest.raises(RuntimeError) as error:
+            module[0]._register_state_dict_hook(post)
+        return made, post._from_public_api, str(error.value).split("\n")[0]
+
+    assert story(badak) == story(torch)
+    linear = nn.Linear(1, 1)
+    linear.register_state_dict_post_hook(Watching().after)
+    assert "seen" in linear.state_dict()
+
+
+def test_a_module_of_an_older_release_without_a_table_of_hooks_is_saved(tmp_path):
+    module = nn.Softmax(1)
+    del module._load_state_dict_post_hooks
+    badak.save(module, tmp_path / "old.pt")
+    module = badak.load(tmp_path / "old.pt", weights_only=False)
+    assert module.load_state_dict({}) is not None
+    module.register_load_state_dict_post_hook(lambda *given: None)

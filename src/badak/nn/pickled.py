@@ -50,7 +50,7 @@ def _fill(made: Module, attributes: dict[str, Any], built: dict[int, Any]) -> No
 
 
 def _hooked(module: Module) -> tuple[str, str] | None:
-    if any(getattr(module, name) for name in HOOKS):
+    if any(vars(module).get(name) for name in HOOKS):
         return "is a module with hooks, which badak takes from no file", "save a state_dict, or remove the hooks first"
     return None
 

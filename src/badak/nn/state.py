@@ -7,11 +7,12 @@ Keys are paths: "layers.0.linear1.weight". A state_dict is an ordered dict with 
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from badak.autograd import no_grad
 from badak.autograd.hooks import RemovableHandle, function
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, tr, warn
 from badak.nn.errors import kind
 from badak.nn.members import Members
 from badak.nn.parameter import Parameter
@@ -19,6 +20,7 @@ from badak.nn.state_report import diagnose, other_weights
 from badak.tensor import Tensor
 
 EXTRA_STATE = "_extra_state"
+_BY_POST_HOOK = "_from_public_api"  # PyTorch's mark of a hook of register_state_dict_post_hook
 
 
 class _IncompatibleKeys(NamedTuple("IncompatibleKeys", [("missing_keys", list), ("unexpected_keys", list)])):
@@ -59,9 +61,11 @@ class State(Members):
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        for hook, may_replace in self._state_dict_hooks.values():
+        for hook in self._state_dict_hooks.values():
             replaced = hook(self, destination, prefix, metadata)
-            destination = replaced if may_replace and replaced is not None else destination
+            if replaced is not None and getattr(hook, _BY_POST_HOOK, False):
+                raise ArgumentError("state_dict post-hook must return None", "change state_dict in place")
+            destination = destination if replaced is None else replaced
         return destination
 
     def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
@@ -147,6 +151,14 @@ class State(Members):
                 f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
                 f"the shape in current model is {current.shape}."
             )
+        if current.is_meta and not value.is_meta and not assign:
+            cause = tr(
+                "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. "
+                "(Did you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the module "
+                "instead of copying them in place?)",
+                key,
+            )
+            warn(cause, tr("load_state_dict(state, assign=True)"), kind=UserWarning)
         try:
             with no_grad():
                 self._assign_member(name, current, value) if assign else current.copy_(value)
@@ -188,16 +200,22 @@ class State(Members):
 
     def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Run `hook(module, state_dict, prefix, local_metadata)` after collecting; it may change the dict in place."""
-
-        def post_hook(*args):
-            if hook(*args) is not None:
-                raise ArgumentError("state_dict post-hook must return None", "change state_dict in place")
-
-        return RemovableHandle(self._state_dict_hooks, (post_hook, False))
+        try:
+            setattr(function(hook), _BY_POST_HOOK, True)
+        except AttributeError:  # a bound method takes no attributes
+            hook = partial(hook)
+            setattr(hook, _BY_POST_HOOK, True)
+        return RemovableHandle(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:
         """As `register_state_dict_post_hook`, but what the hook returns replaces the dict."""
-        return RemovableHandle(self._state_dict_hooks, (function(hook), True))
+        if getattr(hook, _BY_POST_HOOK, False):
+            cause = (
+                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "register_state_dict_post_hook"
+            )
+            raise ArgumentError(cause, "another function, whose result replaces the state_dict")
+        return RemovableHandle(self._state_dict_hooks, function(hook))
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Run `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
