@@ -147,7 +147,7 @@ def asking(lib, calls):
 
 
 READ = """shape dtype device ndim grad data requires_grad is_leaf T mT H mH real itemsize nbytes output_nr grad_fn _version _base
-is_meta retains_grad is_cpu""".split()
+is_meta retains_grad is_cpu is_cuda is_mps is_sparse is_nested is_quantized layout""".split()
 
 
 @pytest.mark.parametrize("name", READ)
@@ -196,3 +196,34 @@ def test_a_class_that_answers_may_have_attributes_of_its_own_and_none_are_asked_
         assert x.ndim == 2
     calls.clear()
     assert y.ndim == 2 and not calls
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_mode_is_asked_for_attributes_and_by_functions_of_python_while_it_is_on(lib):
+    calls: list = []
+
+    class Mode(lib.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            calls.append(func)
+            return 10 if func == lib.Tensor.ndim.__get__ else func(*args, **(kwargs or {}))
+
+    x, before = lib.ones(2, 2), dict(vars(lib.Tensor))
+    with Mode():
+        for name in READ:
+            found = getattr(x, name)
+            assert calls == [getattr(lib.Tensor, name).__get__] and (name != "ndim" or found == 10)
+            assert lib.overrides.resolve_name(calls[0]) == f"torch.Tensor.{name}.__get__"
+            calls.clear()
+        x.grad = None
+        assert len(x) == 2 and [func.__name__ for func in calls] == ["__set__", "__len__"]
+        calls.clear()
+        lib.nn.functional.linear(x, x)
+        assert calls == [lib.nn.functional.linear]
+    calls.clear()
+    assert x.ndim == 2 and not calls and dict(vars(lib.Tensor)) == before
+
+
+def test_attributes_that_say_the_same_of_every_tensor_are_not_set():
+    for lib in (torch, badak):
+        with pytest.raises(AttributeError, match="is_cuda.*not writable"):
+            lib.ones(1).is_cuda = True

@@ -30,8 +30,14 @@ class Always:
     def __init__(self, value: Any):
         self.value = value
 
+    def __set_name__(self, kind: type, name: str) -> None:
+        self.__name__ = name
+
     def __get__(self, tensor: Any, kind: type | None = None) -> Any:
         return self if tensor is None else self.value
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{self.__name__}' of 'Tensor' objects is not writable")
 
 
 class About(Methods):
@@ -80,8 +86,8 @@ class About(Methods):
     def is_cpu(self) -> bool:
         return self.device is dtypes.CPU
 
-    is_cuda = is_mps = is_xpu = is_sparse = is_sparse_csr = is_quantized = is_nested = Always(False)
-    is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = Always(False)
+    is_cuda, is_mps, is_xpu, is_sparse, is_sparse_csr, is_quantized, is_nested = (Always(False) for _ in range(7))
+    is_ipu, is_maia, is_mkldnn, is_mtia, is_vulkan, is_xla = (Always(False) for _ in range(6))
     layout = Always(strided)
 
     def size(self, dim: int | None = None):

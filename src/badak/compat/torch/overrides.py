@@ -22,11 +22,13 @@ class TorchFunctionMode:
 
     def __enter__(self):
         overriding.add(self)
+        overriding.ask_modes_for_attributes(Tensor, on=True)
         overriding.state.modes = (*overriding.state.modes, self)
         return self
 
     def __exit__(self, *error: object) -> None:
         overriding.state.modes = overriding.state.modes[:-1]
+        overriding.ask_modes_for_attributes(Tensor, on=False)
         overriding.remove(self)
 
     @classmethod
@@ -118,7 +120,10 @@ def get_overridable_functions() -> dict[Any, list[Callable]]:
 
 
 def resolve_name(f: Callable) -> str | None:
-    """ "torch.add", "torch.Tensor.add": the name of a function that can be answered for."""
+    """ "torch.add", "torch.Tensor.add", "torch.Tensor.shape.__get__": the name of a function that can be answered for."""
+    of = getattr(f, "__self__", None)
+    if hasattr(type(of), "__set__"):  # an attribute that is read or set
+        return next((f"torch.Tensor.{name}.{f.__name__}" for name in dir(Tensor) if getattr(Tensor, name) is of), None)
     for space, functions in get_overridable_functions().items():
         if f in functions:
             where = "Tensor" if space is Tensor else space.__name__.partition(".")[2]

@@ -14,6 +14,8 @@ from badak.core.errors import ArgumentTypeError, tr
 
 active: list[Any] = []  # the classes and modes that there are
 _counting = threading.Lock()
+_modes_on = 0  # in all threads
+_plain: dict[str, Any] = {}  # the attributes that Tensor has itself, while others stand there for a mode
 NEVER = frozenset(
     """as_subclass broadcast_shapes compile finfo from_dlpack from_numpy get_default_dtype iinfo is_grad_enabled is_storage
     is_tensor load manual_seed save set_default_dtype set_grad_enabled vmap""".split()
@@ -163,25 +165,25 @@ def asked_as(name: str, function: Callable, *args: Any) -> Any:
 
 
 class _Asked(property):
-    """A property of Tensor on a class that answers: the class is asked where a program reads or sets it, as in PyTorch."""
+    """An attribute of Tensor on a class that answers, or while a mode is on: these are asked where a program reads or sets it."""
 
-    def __init__(self, of: property):
-        super().__init__(of.fget, of.fset, of.fdel, of.__doc__)
+    def __init__(self, of: Any):
+        super().__init__(getattr(of, "fget", None), getattr(of, "fset", None), getattr(of, "fdel", None), of.__doc__)
         self.of = of
 
     def __get__(self, x: Any, kind: type | None = None) -> Any:
         if x is None:
             return self.of
-        return self.of.__get__(x, kind) if _badak_asks() else dispatch(self.of.__get__, (x,), {})
+        return self.of.__get__(x, kind) if _badak_asks(x) else dispatch(self.of.__get__, (x,), {})
 
     def __set__(self, x: Any, value: Any) -> None:
-        if _badak_asks():
+        if _badak_asks(x):
             self.of.__set__(x, value)
         else:
             dispatch(self.of.__set__, (x, value), {})
 
     def __delete__(self, x: Any) -> None:
-        if _badak_asks():
+        if _badak_asks(x):
             self.of.__delete__(x)
         else:
             dispatch(self.of.__delete__, (x,), {})
@@ -190,14 +192,41 @@ class _Asked(property):
 def _asked_method(method: Callable) -> Callable:
     @wraps(method)
     def public(*args: Any) -> Any:
-        return method(*args) if _badak_asks() else dispatch(method, args, {})
+        return method(*args) if _badak_asks(args[0]) else dispatch(method, args, {})
 
     return public
 
 
-def _badak_asks() -> bool:
-    """Whether badak's own code reads the attribute: PyTorch's reads it in C++, which asks no class."""
-    return state.without_classes or sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "badak"
+def _badak_asks(x: Any) -> bool:
+    """Whether nobody is asked for x, as where badak's own code reads the attribute: PyTorch's reads it in C++, which asks no one."""
+    if not state.modes and (state.without_classes or is_own(type(x))):
+        return True
+    return sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "badak"
+
+
+def _asking(base: Any) -> dict[str, Any]:
+    """The attributes of Tensor that others can answer for, and what Python's own functions call, so that these are asked."""
+    every = ((name, getattr(base, name)) for name in dir(base) if name[0] != "_" or name in ("_base", "_version"))
+    attributes = {name: _Asked(kept) for name, kept in every if hasattr(type(kept), "__set__")}
+    return attributes | {name: _asked_method(getattr(base, name)) for name in _BY_PYTHON}
+
+
+def ask_modes_for_attributes(base: Any, on: bool) -> None:
+    """From now on a mode answers for the attributes of Tensor too, or no more: `base` has others while a mode is on."""
+    global _modes_on
+    with _counting:
+        _modes_on += 1 if on else -1
+        if on and _modes_on == 1:
+            for name, asked in _asking(base).items():
+                _plain[name] = vars(base).get(name)
+                setattr(base, name, asked)
+        elif not on and not _modes_on:
+            for name, kept in _plain.items():
+                if kept is None:  # it is inherited
+                    delattr(base, name)
+                else:
+                    setattr(base, name, kept)
+            _plain.clear()
 
 
 def ask_for_attributes(cls: Any, base: Any) -> None:
@@ -205,14 +234,9 @@ def ask_for_attributes(cls: Any, base: Any) -> None:
     answers = cls.__torch_function__
     if getattr(answers, "__func__", answers) in (base.__torch_function__.__func__, disabled):
         return
-    for name in dir(base):
-        kept = getattr(base, name)
-        if getattr(cls, name, None) is not kept:
-            continue  # the class has its own
-        if isinstance(kept, property) and (name[0] != "_" or name in ("_base", "_version")):
-            setattr(cls, name, _Asked(kept))
-        elif name in _BY_PYTHON:
-            setattr(cls, name, _asked_method(getattr(base, name)))
+    for name, one in _asking(base).items():
+        if getattr(cls, name, None) is getattr(base, name):  # the class has none of its own
+            setattr(cls, name, one)
 
 
 def answers_foreign(args: tuple, kwargs: dict) -> bool:
