@@ -109,12 +109,10 @@ HALVES = [  # float16 and bfloat16
     Reason("complex", "got badak.float16", NO_COMPLEX32),
     Reason("view_as_complex", "float16", NO_COMPLEX32),
     Reason("cov", "gradient 1", ROUNDED),
-    Reason("nextafter", "expected float32 or float64", "refused: the steps of 16-bit floats are not there"),
     Reason("special.ndtr", "for 0 (PyTorch 0)", "PyTorch gives 0 below -8, where the tail has 1e-17"),
     Reason("nn.functional.feature_alpha_dropout/with_train", "result[0]", "PyTorch rounds what it adds before it adds it"),
     Reason("nn.functional.linear_cross_entropy/chunked_none", "supports float32 acc_dtype", "PyTorch's has no float64 there"),
     Reason("nn.functional.rms_norm", "gradient 0", ROUNDED),
-    Reason("nextafter", "expected float32 or float64", "refused"),
     Reason("special.ndtr", "1.07336e-17 for 0", "PyTorch's is 0 so far below"),
 ]
 HALF_MODULES = [

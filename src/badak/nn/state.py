@@ -153,9 +153,9 @@ class State(Members):
             )
         if current.is_meta and not value.is_meta and not assign:
             cause = tr(
-                "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. "
-                "(Did you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the module "
-                "instead of copying them in place?)",
+                "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a "
+                "no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in "
+                "the module instead of copying them in place?)",
                 key,
             )
             warn(cause, tr("load_state_dict(state, assign=True)"), kind=UserWarning)

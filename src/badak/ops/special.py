@@ -109,5 +109,5 @@ NextAfter = pointwise(
     "NextAfter", "y = the float next to a in the direction of b;   da = dy, 0 where a = b;   db = 0.", np.nextafter,
     lambda dy, a, b: np.where(a == b, dy.dtype.type(0), dy),
     lambda dy, b_shape: np.zeros(b_shape, dy.dtype),
-    name="nextafter", saves_no_tensors=False,
+    name="nextafter", saves_no_tensors=False, data_movement=True,  # the steps of 16-bit floats are theirs
 )  # fmt: skip

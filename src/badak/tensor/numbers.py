@@ -34,8 +34,8 @@ def copysign(input, other, *, out=None) -> Tensor:
 def nextafter(input, other, *, out=None) -> Tensor:
     """The next float from input towards other.   dinput = dy, dother = 0."""
     a, b = tensors("nextafter", input, other)
-    if not (a.is_floating_point() and b.is_floating_point()) or a.dtype.itemsize == 2:
-        raise DTypeError(tr("nextafter: expected float32 or float64; got {} and {}", a.dtype, b.dtype), "x.float()")
+    if not (a.is_floating_point() and b.is_floating_point()):
+        raise DTypeError(tr("nextafter: expected floating numbers; got {} and {}", a.dtype, b.dtype), "x.float()")
     return into(out, binary(ops.NextAfter, a, b))
 
 

@@ -198,7 +198,7 @@ def _asked_method(method: Callable) -> Callable:
 
 
 def _badak_asks(x: Any) -> bool:
-    """Whether nobody is asked for x, as where badak's own code reads the attribute: PyTorch's reads it in C++, which asks no one."""
+    """Whether nobody is asked for x, as where badak's own code reads it: PyTorch's reads it in C++, which asks no one."""
     if not state.modes and (state.without_classes or is_own(type(x))):
         return True
     return sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "badak"
