@@ -381,3 +381,30 @@ def test_a_jvp_that_gives_no_tensor_is_told():
         with ad.dual_level(), pytest.raises(BadakError, match=cause) as caught:
             ad.unpack_dual(Wrong.apply(ad.make_dual(badak.ones(2), badak.ones(2))))
         assert caught.value.fix == "one slope for each output"
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_defaults_and_names_of_forward_reach_setup_context_as_inputs(lib):
+    seen: list = []
+
+    class Power(lib.autograd.Function):
+        @staticmethod
+        def forward(x, y=3):
+            return 2 * x**y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            x, ctx.y = inputs
+            seen.append(ctx.y)
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx, dy):
+            (x,) = ctx.saved_tensors
+            return 2 * dy * ctx.y * x ** (ctx.y - 1), None
+
+    x = lib.tensor(2.0, requires_grad=True)
+    calls = (Power.apply(x), 24.0), (Power.apply(x, 2), 8.0), (Power.apply(x, y=2), 8.0), (Power.apply(y=1, x=x), 2.0)
+    for made, gradient in calls:
+        assert lib.autograd.grad(made, x)[0].item() == gradient
+    assert seen == [3, 2, 2, 1]

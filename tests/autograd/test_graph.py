@@ -1186,3 +1186,55 @@ def test_a_leaf_that_is_frozen_between_forward_and_backward_gets_no_gradient(lib
     loss.backward()
     assert v.grad.tolist() == [1.0, 2.0]
     assert (w.grad is None) != w.requires_grad
+
+
+def end_story(lib):
+    """What hooks at the end of a path see and change, in which order, with .grad as it is then."""
+    told: list = []
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
+    end = x.expand_as(x).grad_fn.next_functions[0][0]
+    x.register_hook(lambda dy: (told.append(("tensor", dy.tolist())), dy - 2)[1])
+    before = end.register_prehook(lambda dys: (told.append(("before", [dy.tolist() for dy in dys])), (dys[0] * 5,))[1])
+    x.register_post_accumulate_grad_hook(lambda x: told.append(("post", x.grad.tolist())))
+    after = end.register_hook(lambda none, dys: told.append(("after", none, dys[0].tolist(), x.grad.tolist())))
+    for inputs in (None, [x]):
+        (x * x).sum().backward(inputs=inputs)
+        told.append(x.grad.tolist())
+    told.append([dx.tolist() for dx in lib.autograd.grad((x * x).sum(), x)])
+    before.remove()
+    after.remove()
+    (x * 3).sum().backward(create_graph=True)
+    handle = end.register_hook(lambda none, dys: told.append(dys[0].requires_grad))
+    (x**3).sum().backward(create_graph=True)
+    handle.remove()
+    told.append(x.grad.tolist())
+    return told, end.variable is x
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_hooks_at_the_end_of_a_path_run_around_its_addition_to_grad():
+    assert end_story(badak) == end_story(torch)
+
+
+def test_gradients_that_are_reduced_by_hooks_at_the_ends_of_paths():
+    """As programs for several processes do it: each gradient is scaled as soon as it has arrived."""
+
+    def trained(lib):
+        lib.manual_seed(0)
+        model, ends, order = lib.nn.Sequential(lib.nn.Linear(2, 3), lib.nn.Linear(3, 1)), [], []
+        for name, p in model.named_parameters():
+            with lib.no_grad():
+                p.copy_(lib.arange(p.numel()).reshape(p.shape) / 7)
+            end = p.expand_as(p).grad_fn.next_functions[0][0]
+            end.register_hook(lambda *_, name=name, p=p: (order.append(name), p.grad.mul_(0.5)) and None)
+            ends.append(end)
+        model(lib.ones(4, 2)).mean().backward()
+        return sorted(order), [p.grad.tolist() for p in model.parameters()]
+
+    assert trained(badak) == trained(torch)
+
+
+def test_inputs_of_backward_that_want_no_gradient_are_refused():
+    for lib in (torch, badak):
+        with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"):
+            lib.ones(2, requires_grad=True).sum().backward(inputs=[lib.ones(2)])

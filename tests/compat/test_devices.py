@@ -3,6 +3,8 @@
 import contextlib
 import copy
 import functools
+import importlib
+import warnings
 
 import numpy as np
 import pytest
@@ -163,6 +165,21 @@ def test_settings_of_a_compiler_that_is_not_there_are_accepted():
     assert config.coordinate_descent_tuning and config.triton.unique_kernel_names
 
 
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_settings_of_a_compiler_hold_within_a_block_or_a_function(lib):
+    config = importlib.import_module("torch._inductor.config") if lib is torch else badak._inductor.config
+    config.max_autotune, config.triton.cudagraphs = False, False
+
+    @config.patch(max_autotune=True)
+    def tuned():
+        with config.patch({"triton.cudagraphs": True}), config.patch("max_autotune", 3):
+            inner = config.max_autotune, config.triton.cudagraphs
+        return inner, config.max_autotune, config.triton.cudagraphs
+
+    assert tuned() == ((3, True), True, False)
+    assert (config.max_autotune, config.triton.cudagraphs) == (False, False)
+
+
 @pytest.mark.parametrize("place, name", [("", "SymInt"), ("", "SymFloat"), ("", "SymBool"), ("_C", "Graph"), ("_C", "Value")])
 def test_what_a_tracer_would_make_can_be_asked_for_and_is_not_made(place, name):
     kind = getattr(getattr(badak, place) if place else badak, name)
@@ -287,7 +304,7 @@ def block(framework, checkpoint):
 
 def test_a_checkpoint_changes_no_number():
     plain = block(badak, None)
-    kept = block(badak, badak.utils.checkpoint.checkpoint)
+    kept = block(badak, lambda run, *args: badak.utils.checkpoint.checkpoint(run, *args, use_reentrant=False))
     for a, b in zip(plain, kept):
         assert np.array_equal(a, b)
     from torch.utils.checkpoint import checkpoint
@@ -322,7 +339,7 @@ def test_what_a_checkpoint_holds_is_its_arguments_alone():
         held.append(weakref.ref(y._array))
         return y * y
 
-    y = badak.utils.checkpoint.checkpoint(function, badak.ones(3, requires_grad=True))
+    y = badak.utils.checkpoint.checkpoint(function, badak.ones(3, requires_grad=True), use_reentrant=False)
     assert held[0]() is None
     y.sum().backward()
     assert len(held) == 2
@@ -335,14 +352,14 @@ def test_a_function_that_does_something_else_the_second_time_is_named():
         calls.append(None)
         return x.sin() if len(calls) == 1 else x.cos()
 
-    y = badak.utils.checkpoint.checkpoint(function, badak.ones(3, requires_grad=True))
+    y = badak.utils.checkpoint.checkpoint(function, badak.ones(3, requires_grad=True), use_reentrant=False)
     with pytest.raises(badak.core.errors.GraphError, match="computed again: cos in the place of sin\nfix: "):
         y.sum().backward()
 
 
 def test_an_argument_that_was_written_to_after_a_checkpoint_is_noticed():
     x = badak.ones(3, requires_grad=True) * 1
-    y = badak.utils.checkpoint.checkpoint(lambda a: a.exp() * a, x)
+    y = badak.utils.checkpoint.checkpoint(lambda a: a.exp() * a, x, use_reentrant=False)
     x.mul_(2)
     with pytest.raises(badak.core.errors.GraphError, match="modified by an inplace operation"):
         y.sum().backward()
@@ -456,3 +473,18 @@ def test_the_core_answers_what_there_is_as_pytorch_without_a_gpu(name):
     ours, theirs = (each() if callable(each) else each for each in asked)
     assert ours == theirs and str(badak._C._get_accelerator()) == str(torch._C._get_accelerator())
     assert badak._C._mps_is_on_macos_or_newer(13, 0) is False
+
+
+def test_a_checkpoint_tells_of_the_way_that_loses_gradients_in_pytorch():
+    def story(lib):
+        layer, x = lib.nn.Linear(2, 1), lib.ones(2)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            y = lib.utils.checkpoint.checkpoint(layer, x)
+            lib.utils.checkpoint.checkpoint(layer, x, use_reentrant=True)
+            lib.utils.checkpoint.checkpoint(layer, x, use_reentrant=False).sum().backward()
+        kinds = ("should be passed explicitly", "None of the inputs have requires_grad=True")
+        return [next(kind for kind in kinds if kind in str(one.message)) for one in seen], y.requires_grad
+
+    assert story(torch) == (["should be passed explicitly", *["None of the inputs have requires_grad=True"] * 2], False)
+    assert story(badak) == (story(torch)[0], True)

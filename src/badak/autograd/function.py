@@ -1,6 +1,7 @@
 """Function: an operation that a user writes, over tensors."""
 
 import importlib
+import inspect
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
@@ -148,6 +149,10 @@ class Function:
 
     @classmethod
     def _apply(cls, args: tuple, kwargs: dict) -> Any:
+        if cls.setup_context is not Function.setup_context:  # defaults are inputs as what was passed, as in PyTorch
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
         level = batching.innermost(args) if modes.batching else None
         if level is not None:
             return importlib.import_module("badak.autograd.vmapped").of_examples(cls, level, args, kwargs)

@@ -45,11 +45,15 @@ def _backward(outputs, gradients, retain_graph, create_graph: bool, inputs) -> N
     inputs = [inputs] if hasattr(inputs, "_edge") else list(inputs)
     if not inputs:
         raise ArgumentError("'inputs' argument to backward() cannot be empty.", "leave inputs out to reach every leaf")
-    found = walk_back(outputs, gradients, retain_graph, create_graph, [x._edge() for x in inputs])
+    edges = [x._edge() for x in inputs]
+    if None in edges:
+        cause = tr("can't retain_grad on Tensor that has requires_grad=False: inputs[{}] of backward()", edges.index(None))
+        raise GraphError(cause, "x.requires_grad_() before it is used")
+    found = walk_back(outputs, gradients, retain_graph, create_graph, edges)
     with _Recording(create_graph):
-        for x, dx in zip(inputs, found, strict=True):
+        for x, (end, _), dx in zip(inputs, edges, found, strict=True):
             if dx is not None:
-                x._accumulate(dx, False)
+                (end.accumulate if type(end) is Leaf else x._accumulate)(dx, False)
 
 
 class _Recording:

@@ -14,6 +14,7 @@ from badak.autograd.hooks import RemovableHandle, function
 from badak.autograd.node import Leaf
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, GraphError, package, tr
+from badak.ops.rows import Rows
 
 _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where it is not 0
     "AddMM": "Addmm", "AvgPool": "AvgPool2D", "BatchNorm": "NativeBatchNorm",
@@ -114,16 +115,24 @@ class GradFn:
         return self._node.order
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(grad_outputs) before this operation goes back; a tuple that it returns takes their place."""
+        """Call hook(grad_outputs) before this operation goes back; a tuple that it returns takes their place.
+
+        At the end of a path, which adds to .grad, it is called before that.
+        """
         return RemovableHandle(self._hooked().before, function(hook))
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(grad_inputs, grad_outputs) when it has gone back; a tuple that it returns takes the place of grad_inputs."""
+        """Call hook(grad_inputs, grad_outputs) when it has gone back; a tuple that it returns takes the place of grad_inputs.
+
+        At the end of a path, which has no inputs, it is called when the gradient has been added to .grad.
+        """
         return RemovableHandle(self._hooked().after, function(hook))
 
-    def _hooked(self) -> "_HookedOp":
+    def _hooked(self) -> "_HookedOp | _HookedEnd":
         if type(self._node) is Leaf:
-            raise ArgumentTypeError("the end of a path has no operation to hook into", "x.register_hook(fn) on the leaf")
+            if not isinstance(self._node.accumulate, _HookedEnd):
+                self._node.accumulate = _HookedEnd(self._node.accumulate, self._tensor_of)
+            return self._node.accumulate
         if not isinstance(self._node.op, _HookedOp):
             self._node.op = _HookedOp(self._node.op, self._tensor_of)
         return self._node.op
@@ -220,6 +229,29 @@ class _HookedOp:
 
     def _tensors(self, arrays: tuple) -> tuple:
         return tuple(None if each is None else self.tensor_of(np.asarray(each)) for each in arrays)
+
+
+class _HookedEnd:
+    """What adds a gradient to .grad, where somebody looks at the gradient, or changes it."""
+
+    def __init__(self, inner: Callable, tensor_of: Callable):
+        self.inner, self.tensor_of, self.reference = inner, tensor_of, getattr(inner, "reference", None)
+        self.before: dict[int, Callable] = {}
+        self.after: dict[int, Callable] = {}
+
+    def __call__(self, dy: Any, owned: bool) -> None:
+        events.user_code(tr("a grad_fn has a hook"))
+        shown = given = (Rows.as_tensor(dy) if type(dy) is Rows else self.tensor_of(dy) if type(dy) is np.ndarray else dy,)
+        for hook in list(self.before.values()):
+            given = _replaced(hook(given), given)
+        if given[0] is None:
+            return
+        if given[0] is not shown[0]:
+            dy = given[0] if given[0]._node is not None or given[0].is_sparse else given[0]._array.copy("K")
+            given, owned = (self.tensor_of(dy) if type(dy) is np.ndarray else dy,), True
+        self.inner(dy, owned)
+        for hook in list(self.after.values()):
+            hook((), given)
 
 
 def _replaced(answer: Any, before: tuple) -> tuple:

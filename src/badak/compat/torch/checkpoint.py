@@ -11,7 +11,7 @@ from badak.autograd.again import Thin
 from badak.autograd.node import Node
 from badak.compat.torch.pytree import tree_flatten
 from badak.core import events
-from badak.core.errors import ArgumentError, GraphError, expect_function, expect_kind, tr
+from badak.core.errors import ArgumentError, GraphError, expect_function, expect_kind, tr, warn
 from badak.core.modes import anywhere, modes
 from badak.ops.op import Saved
 from badak.tensor import Tensor
@@ -134,6 +134,7 @@ def checkpoint(
     """
     expect_kind(function, Callable, "checkpoint: expected a function; got {}", "checkpoint(function, *args)")
     _check_options(use_reentrant, context_fn, determinism_check, debug, kwargs)
+    _warn_of_reentrance(use_reentrant, args)
     contexts = (context_fn or noop_context_fn)()
     if not is_grad_enabled():
         return function(*args, **kwargs)
@@ -149,6 +150,23 @@ def _check_options(reentrant: bool | None, context_fn: Callable | None, check: s
     if check not in ("default", "none"):
         cause = tr("determinism_check should be one of ['default', 'none'], but got {}", check)
         raise ArgumentError(cause, 'determinism_check="default"')
+
+
+def _warn_of_reentrance(reentrant: bool | None, args: tuple) -> None:
+    """Say what PyTorch says of its older way, and where that way loses gradients that badak finds."""
+    if reentrant is None:
+        warn(
+            tr("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly."),
+            tr("use_reentrant=False, which does what badak does"),
+            kind=UserWarning,
+        )
+    wants = any(isinstance(x, Tensor) and x.requires_grad for x in args)
+    if reentrant is not False and is_grad_enabled() and not wants:
+        warn(
+            tr("checkpoint: None of the inputs have requires_grad=True. PyTorch gives no gradients then, badak does."),
+            tr("use_reentrant=False, with which PyTorch does too"),
+            kind=UserWarning,
+        )
 
 
 def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, **kwargs):  # noqa: A002

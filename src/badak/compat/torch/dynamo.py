@@ -3,6 +3,8 @@
 import copy
 import warnings
 from collections.abc import Callable
+from contextlib import ContextDecorator
+from functools import reduce
 from typing import Any, NamedTuple, NoReturn
 
 from badak.autograd import no_grad
@@ -29,6 +31,31 @@ class Settings:
         made = Settings()
         setattr(self, name, made)
         return made
+
+    def patch(self, arg1: str | dict[str, Any] | None = None, arg2: Any = None, **kwargs: Any) -> "_Patch":
+        """For a block or a function: patch("name", value), patch({"group.name": value}), patch(name=value)."""
+        return _Patch(self, {arg1: arg2} if isinstance(arg1, str) else arg1 or kwargs)
+
+
+class _Patch(ContextDecorator):
+    """Settings that hold within a block or a function."""
+
+    def __init__(self, settings: Settings, changes: dict[str, Any]):
+        self._settings, self._changes = settings, changes
+        self._before: list[tuple[Any, dict[str, Any]]] = []
+
+    def __enter__(self) -> None:
+        for path, value in self._changes.items():
+            *groups, name = path.split(".")
+            group = reduce(getattr, groups, self._settings)
+            self._before.append((group, dict(vars(group))))
+            setattr(group, name, value)
+
+    def __exit__(self, *error: object) -> None:
+        for _ in self._changes:
+            group, before = self._before.pop()
+            vars(group).clear()
+            vars(group).update(before)
 
 
 config = Settings()
