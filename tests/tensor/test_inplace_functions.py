@@ -409,3 +409,46 @@ def test_what_changes_a_shape_in_place_says_what_it_takes():
         bk.ones(2).unsqueeze_("a")
     with pytest.raises(TypeError, match=r"transpose_\(\): missing a required argument: 'dim1'"):
         bk.ones(2, 2).transpose_(0)
+
+
+SHARED = {
+    "add_": lambda a, b: a.add_(b), "sub_": lambda a, b: a.sub_(b), "mul_": lambda a, b: a.mul_(b),
+    "addcmul_": lambda a, b: a.addcmul_(b, b), "lerp_": lambda a, b: a.lerp_(b, 0.5), "copy_": lambda a, b: a.copy_(b),
+    "index_add_": lambda a, b: a.index_add_(0, a.long() * 0, b), "atan2_": lambda a, b: a.atan2_(b),
+    "+=": lambda a, b: a.__iadd__(b), "set": lambda a, b: a.__setitem__(slice(None), b),
+}  # fmt: skip
+PLACES = {
+    "later": (slice(0, 9), slice(1, 10)), "earlier": (slice(1, 10), slice(0, 9)), "same": (slice(0, 9), slice(0, 9)),
+    "apart": (slice(0, 9), slice(9, 18)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", SHARED)
+def test_operands_that_share_a_part_of_the_memory_are_refused_as_in_pytorch(name, place):
+    def story(lib):
+        whole = lib.arange(18.0)
+        here, there = PLACES[place]
+        try:
+            if name == "set":
+                whole[here] = whole[there]
+            else:
+                SHARED[name](whole[here], whole[there])
+        except RuntimeError as error:
+            assert "refer to a single memory location" in str(error)
+            return "refused"
+        return [round(value, 4) for value in whole.tolist()]
+
+    assert story(bk) == story(torch)
+
+
+def test_entries_that_share_a_place_are_filled_together():
+    for lib in (torch, bk):
+        base = lib.ones(2, 1, 3)
+        x = base.expand(2, 4, 3)
+        x.zero_()
+        x[0].fill_(2.0)
+        x[:, :, 1].fill_(5.0)
+        assert base.tolist() == [[[2.0, 5.0, 2.0]], [[0.0, 5.0, 0.0]]]
+        with pytest.raises(RuntimeError, match="single memory location"):
+            x.add_(1)

@@ -129,10 +129,10 @@ def expect_real(name: str, *tensors) -> None:
             raise DTypeError(tr("{}: expected real numbers; got {}", name, x.dtype), "x.real")
 
 
-def expect_floats(name: str, *tensors) -> None:
-    """Refuse integers and booleans, whose minus may wrap around: PyTorch computes it for floats alone."""
+def expect_floats(name: str, *tensors, also: str = "") -> None:
+    """Refuse integers and booleans, which PyTorch does not compute it for; those kinds of dtypes that stand in `also` it does."""
     for x in tensors:
-        if x._array.dtype.kind in "iub":
+        if (kind := x._array.dtype.kind) in "iub" and kind not in also:
             raise NotSupportedError(tr("\"{}\" not implemented for '{}'", name, x.dtype.word), "x.float() first")
 
 

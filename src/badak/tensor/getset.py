@@ -17,7 +17,7 @@ from badak.ops.index import Index, IndexPut, Select
 from badak.tensor import dtypes
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit, short
-from badak.tensor.inplace import changed_, expect_writable, write_
+from badak.tensor.inplace import changed_, expect_writable, refuse_overlap, write_
 from badak.tensor.tensor import Tensor
 
 
@@ -51,6 +51,8 @@ def setitem(x: Tensor, key, value) -> None:
         x, key = _after_basic(x, key)
     if not isinstance(value, Tensor):
         value = _values(value, x._array.dtype)
+    elif basic and type(value._array) is type(x._array) is np.ndarray and np.may_share_memory(x._array, value._array):
+        refuse_overlap(Tensor._of(x._array[key]), (value,), "__setitem__")
     recording = modes.grad and (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad))
     if basic and x._whole is not None and not x._array.flags.writeable:
         x, key = getitem(x, key), Ellipsis  # where entries of x share a place, those of a part need not

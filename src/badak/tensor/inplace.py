@@ -11,7 +11,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import GraphError, ShapeError, tr
-from badak.core.memory import opened
+from badak.core.memory import offset_of, opened
 from badak.core.modes import anywhere, modes
 from badak.kernels.half import converted
 from badak.ops.copy_slices import Replaced, WriteView
@@ -129,13 +129,18 @@ def refuse_inference(x: Tensor) -> None:
         raise GraphError(cause, "x.clone() gives a tensor that may be changed")
 
 
-def refuse_overlap(x: Tensor, others: Iterable[Any], name: str) -> None:
-    """Raise where one of the tensors that say what is written, or where, sees the memory of x itself; with gaps, nobody knows."""
+def refuse_overlap(x: Tensor, others: Iterable[Any], name: str, apart: bool = False) -> None:
+    """Raise where one of the tensors that say what is written, or where, sees a part of the memory of x; with gaps, nobody knows.
+
+    apart: it may not be the very same places either.
+    """
     array = held_by(x).get("_array")
     for other in others:
         if isinstance(other, list | tuple):
-            refuse_overlap(x, other, name)
-        elif isinstance(other, Tensor) and _overlap(array, held_by(other).get("_array")):
+            refuse_overlap(x, other, name, apart)
+        elif isinstance(other, Tensor) and (apart or other is not x) and _overlap(array, seen := held_by(other).get("_array")):
+            if not apart and seen.strides == array.strides and offset_of(seen) == offset_of(array) and seen.size == array.size:
+                continue
             cause = tr("{}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
                        "memory location. Please clone() the tensor before performing the operation.", name)  # fmt: skip
             raise GraphError(cause, tr("x.{}(...) of other.clone()", name))

@@ -11,7 +11,7 @@ import numpy as np
 from badak import kernels
 from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, GraphError, ShapeError, tr
-from badak.core.memory import offset_of, owner_of
+from badak.core.memory import offset_of, opened, owner_of
 from badak.core.modes import anywhere, modes
 from badak.core.public_api.taken import named
 from badak.ops._check import axis_of
@@ -44,8 +44,7 @@ def twin(function, name: str):
     by_place = name in _BY_PLACE
 
     def in_place(input, *args, **named) -> Tensor:
-        if by_place:
-            refuse_overlap(input, (*args, *named.values()), name)
+        refuse_overlap(input, (*args, *named.values()), name, by_place)
         return store(input, function(input, *args, **named), name)
 
     in_place.__name__ = in_place.__qualname__ = name
@@ -62,6 +61,7 @@ def add_(input, *args, alpha=1, other=None) -> Tensor:
         alpha, other = args
     elif args:
         (other,) = args
+    refuse_overlap(input, (other,), "add_")
     return store(input, arithmetic.add(input, other, alpha=alpha), "add_")
 
 
@@ -71,6 +71,7 @@ def sub_(input, *args, alpha=1, other=None) -> Tensor:
         alpha, other = args
     elif args:
         (other,) = args
+    refuse_overlap(input, (other,), "sub_")
     return store(input, arithmetic.sub(input, other, alpha=alpha), "sub_")
 
 
@@ -87,6 +88,7 @@ def addcmul_(input, *args, value=1, **named) -> Tensor:
     """input += value tensor1 tensor2. The old form addcmul_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:
         value, args = args[0], args[1:]
+    refuse_overlap(input, args, "addcmul_")
     return store(input, arithmetic.addcmul(input, *args, value=value, **named), "addcmul_")
 
 
@@ -94,6 +96,7 @@ def addcdiv_(input, *args, value=1, **named) -> Tensor:
     """input += value tensor1 / tensor2. The old form addcdiv_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:
         value, args = args[0], args[1:]
+    refuse_overlap(input, args, "addcdiv_")
     return store(input, arithmetic.addcdiv(input, *args, value=value, **named), "addcdiv_")
 
 
@@ -108,14 +111,18 @@ def fill_(input, value) -> Tensor:
     if modes.grad and input.requires_grad:
         return write_(input, Tensor._of(np.asarray(value, input._array.dtype)), "fill_")
     if not (unfilled.on and not input._array.flags.writeable):
-        expect_writable(input, "fill_")
         _fill(input, value)
     return input
 
 
 @events.writes(elementwise=True)
 def _fill(input, value) -> None:
-    input._array.fill(value)
+    array = input._array
+    if not array.flags.writeable:  # the entries that share a place, as of an expanded tensor, get one number
+        array = opened(array[tuple(slice(None if step else 1) for step in array.strides)])
+    if not array.flags.writeable:
+        expect_writable(input, "fill_")
+    array.fill(value)
     changed_(input, "fill_")
 
 
@@ -144,6 +151,7 @@ def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
 def copy_(input, src, non_blocking: bool = False) -> Tensor:
     """input = src, broadcast to input's shape and cast to its dtype."""
     src = operand(src, "copy_")
+    refuse_overlap(input, (src,), "copy_")
     return write_(input, src if isinstance(src, Tensor) else Tensor._of(as_array(src)), "copy_")
 
 
@@ -154,7 +162,7 @@ def index_copy_(input, dim: int, index, source) -> Tensor:
         return input
     source = as_slice(input, source)
     check_index_copy(input, dim, index, source)
-    refuse_overlap(input, (index, source), "index_copy_")
+    refuse_overlap(input, (index, source), "index_copy_", apart=True)
     if modes.grad and (input.requires_grad or source.requires_grad):
         return store(input, index_copy(input, dim, index, source), "index_copy_")
     expect_writable(input, "index_copy_")

@@ -20,6 +20,13 @@ def real_tensor(x, where: str, name: str = "input") -> Tensor:
     return x
 
 
+def number_tensor(x, where: str, name: str = "input") -> Tensor:
+    """x, which must be a tensor, and none of booleans."""
+    if type(x) is not Tensor or x._array.dtype.kind == "b":
+        expect_floats(where, tensor(x, where, name), also="iu")
+    return x
+
+
 def float_tensor(x, where: str, name: str = "input") -> Tensor:
     """x, which must be a tensor of floats."""
     if type(x) is not Tensor or x._array.dtype.kind in "iub":

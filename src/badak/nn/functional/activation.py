@@ -4,7 +4,7 @@
 """
 
 from badak.core.errors import ArgumentError, ShapeError, tr, warn_once
-from badak.nn.functional._common import float_tensor, original, placed, real_tensor, tensor
+from badak.nn.functional._common import float_tensor, number_tensor, original, placed, real_tensor, tensor
 from badak.ops import activation as ops
 from badak.ops._check import expect_floats
 from badak.ops.softmax import LogSoftmax, Softmax
@@ -151,7 +151,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
 
     hard=True: the one-hot of the largest, whose gradient is that of the soft sample. Jang, Gu, Poole 2017.
     """
-    x = real_tensor(logits, "gumbel_softmax", "logits")
+    x = float_tensor(real_tensor(logits, "gumbel_softmax", "logits"), "gumbel_softmax")
     if eps != 1e-10:
         warn_once(tr("gumbel_softmax eps"), "gumbel_softmax: eps is deprecated and has no effect", "leave eps out")
     gumbels = -Tensor._of(default_generator.exponential(x._array.shape, x._array.dtype, 1.0)).log()
@@ -265,7 +265,7 @@ def selu(input, inplace=False) -> Tensor:
 
 def threshold(input, threshold, value, inplace=False) -> Tensor:
     """y = value where x <= threshold, else x: NaN stays NaN."""
-    x = original(input, inplace, "threshold")
+    x = original(number_tensor(input, "threshold"), inplace, "threshold")
     return placed(where(x <= threshold, value, x), input, inplace, "threshold_")
 
 
@@ -335,7 +335,7 @@ def hardtanh_(input, min_val=-1.0, max_val=1.0) -> Tensor:
 
 def threshold_(input, threshold, value) -> Tensor:
     """threshold, in place."""
-    x = original(input, True, "threshold_")
+    x = original(number_tensor(input, "threshold_"), True, "threshold_")
     return placed(where(x <= threshold, value, x), input, True, "threshold_")
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from badak.core.errors import ArgumentError, ShapeError, tr
-from badak.nn.functional._common import tensor
+from badak.nn.functional._common import number_tensor, tensor
 from badak.nn.functional.sizes import check_moves, sizes, with_batch
+from badak.ops._check import expect_floats
 from badak.ops.conv import Conv, ConvTranspose
 from badak.tensor import Tensor, apply
 from badak.tensor.convert import as_images
+from badak.tensor.dtypes import int64
 from badak.tensor.pad import pad
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
@@ -143,7 +145,7 @@ def convolution(
 
 
 def _conv(input, weight, bias, stride, padding, dilation, groups: int, axes: int, where: str) -> Tensor:
-    x, batched = with_batch(tensor(input, where), axes, where)
+    x, batched = with_batch(number_tensor(input, where), axes, where)
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
     if isinstance(padding, str):
         x, padding = _named_padding(x, padding, tuple(weight.shape[2:]), stride, dilation, where)
@@ -177,7 +179,9 @@ def _named_padding(x: Tensor, padding: str, kernel, stride, dilation, where: str
 
 
 def _conv_transpose(input, weight, bias, stride, padding, output_padding, groups: int, dilation, axes: int, where: str) -> Tensor:
-    x, batched = with_batch(tensor(input, where), axes, where)
+    x, batched = with_batch(number_tensor(input, where), axes, where)
+    if x.dtype is not int64:
+        expect_floats(where, x)
     stride, dilation = sizes(stride, axes, where, "stride"), sizes(dilation, axes, where, "dilation")
     padding, extra = sizes(padding, axes, where, "padding"), sizes(output_padding, axes, where, "output_padding")
     check_moves(where, weight.shape[2:] or (1,), stride, padding, dilation)

@@ -6,6 +6,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
+from badak.ops._check import expect_floats
 from badak.tensor import Tensor, arange, cat, full, where
 from badak.tensor.upcast import in_float32
 
@@ -21,6 +22,7 @@ def embedding_bag(
     per_sample_weights, of ids' shape, multiply the rows of a sum. The row padding_idx counts nowhere. An empty bag gives zeros.
     """
     ids = tensor(input, "embedding_bag")
+    expect_floats("embedding_bag", tensor(weight, "embedding_bag", "weight"))
     if mode not in ("sum", "mean", "max"):
         raise ArgumentError(tr("embedding_bag: mode has to be one of sum, mean or max; got {!r}", mode), 'mode="mean"')
     if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != ids.shape):

@@ -5,7 +5,7 @@ import math
 from badak.autograd import no_grad
 from badak.core import events
 from badak.core.errors import ArgumentError, ShapeError, tr
-from badak.nn.functional._common import reduction_of, tensor
+from badak.nn.functional._common import float_tensor, reduction_of, tensor
 from badak.nn.functional.activation import logsigmoid, relu
 from badak.nn.functional.linear import linear
 from badak.nn.functional.loss import _need_equal_dims, _need_reduction, _reduced, cross_entropy, pairwise_distance
@@ -87,7 +87,7 @@ def _need_classes(x: Tensor) -> None:
 @in_float32
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """The mean over classes k other than t = target of max(0, margin - x_t + x_k)^p, times weight_t; x (N, V) or (V,)."""
-    reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multi_margin_loss")
+    reduction, x = reduction_of(size_average, reduce, reduction), float_tensor(input, "multi_margin_loss")
     x = x if x.dim() else x.reshape(1)
     if p not in (1, 2):
         raise ArgumentError(tr("multi_margin_loss: only p == 1 and p == 2 supported; got {}", p), "p=1")

@@ -2,6 +2,7 @@
 
 from badak.core.errors import ShapeError, tr
 from badak.nn.functional._common import tensor
+from badak.ops._check import expect_floats
 from badak.ops.linear import Linear
 from badak.tensor import Tensor, apply, einsum
 
@@ -29,6 +30,8 @@ def linear(input, weight, bias=None) -> Tensor:
     """
     if type(input) is not Tensor or not isinstance(weight, Tensor):
         tensor(input, "linear"), tensor(weight, "linear", "weight")
+    if weight._array.dtype.kind == "b":
+        expect_floats("linear", weight, also="iu")
     if weight._array.ndim == 1:
         y = apply(Linear, input, weight.unsqueeze(0), None).squeeze(-1)
         return y if bias is None else y + bias
@@ -42,5 +45,6 @@ def bilinear(input1, input2, weight, bias=None) -> Tensor:
         cause = tr("bilinear: expected x1 (..., I), x2 (..., J), weight (N, I, J); got x1={}, x2={}, weight={}",
                    tuple(input1.shape), tuple(input2.shape), tuple(weight.shape))  # fmt: skip
         raise ShapeError(cause, tr("a weight of shape (N, {}, {})", sizes[0], sizes[1]))
+    expect_floats("bilinear", weight, also="iu")
     y = einsum("...i,nij,...j->...n", input1, weight, input2)
     return y if bias is None else y + bias

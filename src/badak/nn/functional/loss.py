@@ -269,6 +269,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
                list(x.shape)),
             f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "one target for each probability",
         )  # fmt: skip
+    expect_floats("binary_cross_entropy", x, target)
     _check_probabilities("input", x, tr("binary_cross_entropy_with_logits takes logits"))
     _check_probabilities("target", target, tr("targets of 0 and 1; class ids go into cross_entropy"))
     loss = apply(BCE, x, target.to(x.dtype))
@@ -377,6 +378,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean") -> Tensor:
     """x where target is 1, max(0, margin - x) where it is -1; their sum for other targets, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
+    expect_floats("hinge_embedding_loss", input)
     loss = where(target != -1, input, 0.0) + where(target != 1, (margin - input).clamp(min=0.0), 0.0)
     return _reduced(loss, reduction, "hinge_embedding_loss")
 

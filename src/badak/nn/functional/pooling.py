@@ -6,9 +6,9 @@ import numpy as np
 
 from badak.core.errors import ArgumentError, OutOfMemoryError, ShapeError, tr
 from badak.core.modes import modes
-from badak.nn.functional._common import real_tensor, tensor
+from badak.nn.functional._common import float_tensor, real_tensor, tensor
 from badak.nn.functional.sizes import is_many, sizes, with_batch
-from badak.ops._check import not_floating
+from badak.ops._check import expect_floats, not_floating
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply, arange
 from badak.tensor.casting import in_full
@@ -125,7 +125,9 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
 
 
 def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, axes: int, where: str):
-    x, batched = with_batch(_range(real_tensor(input, where), axes), axes, where)
+    x = real_tensor(input, where)
+    expect_floats(where, x, also="iu" if axes > 1 or return_indices else "")  # of lines PyTorch takes another way without places
+    x, batched = with_batch(_range(x, axes), axes, where)
     kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
     dilation = sizes(dilation, axes, where, "dilation")
     if min(dilation) < 1:
@@ -255,7 +257,7 @@ def adaptive_max_pool3d_with_indices(input, output_size, return_indices: bool = 
 
 def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
     """The maxima of windows, and their first places in reading order: so the last axis comes first."""
-    x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
+    x, batched = with_batch(_range(float_tensor(input, where), axes), axes, where)
     values, places = x.detach(), arange(math.prod(x.shape[2:])).reshape(x.shape[2:]).expand(x.shape)
     for axis, size in reversed(list(enumerate(_wanted(x, output_size, where, batched), start=2))):
         best, kept = [], []

@@ -9,6 +9,7 @@ from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
 from badak.nn.functional._common import tensor
 from badak.nn.functional.pooling import adaptive_mean
 from badak.nn.functional.sizes import check_moves, sizes, with_batch
+from badak.ops._check import expect_floats
 from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
 from badak.tensor import Tensor, apply, from_numpy, uint8
@@ -24,7 +25,7 @@ CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch ha
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
     """The windows of x (N, C, H, W) as columns: (N, C prod(kernel), L), L windows in reading order. dx: `fold` of dy."""
-    x, batched = with_batch(tensor(input, "unfold"), 2, "unfold")
+    x, batched = with_batch(_no_integers(input, "unfold"), 2, "unfold")
     kernel, dilation = sizes(kernel_size, 2, "unfold", "kernel_size"), sizes(dilation, 2, "unfold", "dilation")
     padding, stride = sizes(padding, 2, "unfold", "padding"), sizes(stride, 2, "unfold", "stride")
     expect_some(x, 2)
@@ -32,6 +33,11 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
     y = apply(Unfold, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
     y = y.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(out))
     return y if batched else y.squeeze(0)
+
+
+def _no_integers(x, where: str) -> Tensor:
+    expect_floats(where, tensor(x, where), also="b")
+    return x
 
 
 def _blocks(where: str, size, kernel, stride, padding, dilation) -> tuple[int, ...]:
@@ -50,7 +56,7 @@ def _blocks(where: str, size, kernel, stride, padding, dilation) -> tuple[int, .
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
     """Columns (N, C prod(kernel), L) added up into an image (N, C, *output_size): the adjoint of `unfold`."""
-    x, batched = with_batch(tensor(input, "fold"), 1, "fold")
+    x, batched = with_batch(_no_integers(input, "fold"), 1, "fold")
     expect_some(x, 1)
     size, kernel = sizes(output_size, 2, "fold", "output_size"), sizes(kernel_size, 2, "fold", "kernel_size")
     dilation, padding = sizes(dilation, 2, "fold", "dilation"), sizes(padding, 2, "fold", "padding")
@@ -116,7 +122,7 @@ def interpolate(
         mode == "bicubic" and axes != 2
     ):
         raise NotSupportedError(tr("interpolate: Got {}D input, but mode {!r} does not fit it", x.dim(), mode), "mode='nearest'")
-    if not (x.is_floating_point() or in_bytes or mode.startswith("nearest")):
+    if not (x.is_floating_point() or in_bytes or (mode.startswith("nearest") and x.dtype == uint8)):
         raise NotSupportedError(tr("interpolate: mode {!r} is not implemented for {}", mode, x.dtype), "x.float()")
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         cause = tr("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
