@@ -93,6 +93,7 @@ def switches() -> None:
     things["torch._C._TorchFunctionState"] = SimpleNamespace(ENABLED=0)
     things |= {f"torch.sparse_{layout}": f"sparse_{layout}" for layout in ("coo", "csr", "csc", "bsr", "bsc")}
     things["torch._mkldnn"] = "mkldnn"
+    things["torch._ops.HigherOrderOperator"] = type("HigherOrderOperator", (), {})  # which classes of tests derive from
     kernels = "unary binary 4inputs_with_extra_args binary_return_by_ref 2inputs_2outputs"  # of GPUs, compiled from text
     things |= {f"torch.jiterator_{name}": same for name in kernels.split()}
     things["torch.utils.deterministic"] = SimpleNamespace(fill_uninitialized_memory=True)  # which a guard of theirs sets

@@ -185,6 +185,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
         0.0
     """
     reduction = reduction_of(size_average, reduce, reduction)
+    if not all(tensor(each, "kl_div").dtype.is_floating_point or each.is_complex() for each in (input, target)):
+        raise DTypeError("kl_div: Integral inputs not supported.", "x.float()")
     x, target = _pair("kl_div", input, target)
     expect_real("kl_div", x, target)
     if reduction == "batchmean":
@@ -224,6 +226,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
     """|x - target|.   dx = sign(x - target) dloss."""
     reduction = reduction_of(size_average, reduce, reduction)
+    expect_floats("sub", tensor(input, "l1_loss"), tensor(target, "l1_loss", "target"), also="iu")
     x, target = _pair("l1_loss", input, target)
     return _weighted((x - target).abs(), weight, reduction, "l1_loss")
 
@@ -238,6 +241,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         return l1_loss(input, target, reduction=reduction)
     x, target = _pair("smooth_l1_loss", input, target)
     expect_floats("smooth_l1_loss", x)
+    expect_real("smooth_l1_loss", x)
     d = (x - target).abs()
     far = d >= beta
     near = d.masked_fill(far, beta)  # the square of what is far could be inf, and inf * 0 is NaN
@@ -249,13 +253,15 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tenso
     """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
     if delta <= 0:
         raise ArgumentError(tr("huber_loss does not support non-positive values for delta; got {}", delta), "delta=1.0")
+    expect_floats("huber_loss", tensor(input, "huber_loss"))
     x, target = _pair("huber_loss", input, target)
-    expect_floats("huber_loss", x)
+    expect_real("huber_loss", x)
     d = (x - target).abs()
     far = d > delta
     near = d.masked_fill(far, delta)  # as in smooth_l1_loss
     loss = where(far, (d - 0.5 * delta) * delta, near * near * 0.5)
-    return _reduced(loss if weight is None else loss * _same_size(weight, loss, "huber_loss"), reduction, "huber_loss")
+    loss = loss if weight is None else loss * _same_size(weight, loss, "huber_loss")
+    return _reduced(loss.to(input.dtype), reduction, "huber_loss")
 
 
 @in_float32
@@ -270,9 +276,11 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"target.view({tuple(x.shape)})" if x.numel() == target.numel() else "one target for each probability",
         )  # fmt: skip
     expect_floats("binary_cross_entropy", x, target)
+    if target.dtype is not x.dtype:
+        raise DTypeError(tr("Found dtype {} but expected {}", target.dtype.word, x.dtype.word), tr("target.to({})", x.dtype))
     _check_probabilities("input", x, tr("binary_cross_entropy_with_logits takes logits"))
     _check_probabilities("target", target, tr("targets of 0 and 1; class ids go into cross_entropy"))
-    loss = apply(BCE, x, target.to(x.dtype))
+    loss = apply(BCE, x, target)
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
@@ -307,11 +315,23 @@ def binary_cross_entropy_with_logits(
         0.6931
     """
     reduction = reduction_of(size_average, reduce, reduction)
-    x, target = real_tensor(input, "binary_cross_entropy_with_logits"), target.to(input.dtype)
+    x, target = _logits_and_targets(real_tensor(input, "binary_cross_entropy_with_logits"), target)
     if x._node is not None and x._node.name == "sigmoid":
         cause = tr("binary_cross_entropy_with_logits received what sigmoid made; it takes the sigmoid itself")
         warn_once(tr("sigmoid for logits"), cause, "pass logits, or binary_cross_entropy for probabilities", code=33)
     return apply(BCEWithLogits, x, target, weight, pos_weight, reduction=reduction)
+
+
+def _logits_and_targets(x: Tensor, target) -> tuple[Tensor, Tensor]:
+    """Both in the dtype that has room for both, which the loss then has."""
+    where_ = "binary_cross_entropy_with_logits"
+    if not real_tensor(target, where_, "target").is_floating_point():
+        cause = tr("result type {} can't be cast to the desired output type {}", x.dtype.word, target.dtype.word)
+        raise DTypeError(cause, tr("target.to({})", x.dtype))
+    if x.dtype is target.dtype:
+        return x, target
+    kind = promote_types(x.dtype, target.dtype)
+    return x.to(kind), target.to(kind)
 
 
 @in_float32
@@ -388,7 +408,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     """log(1 + exp(-target x)), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     x = float_tensor(input, "soft_margin_loss")
-    z = -(tensor(target, "soft_margin_loss", "target") * x)
+    z = -(real_tensor(target, "soft_margin_loss", "target").to(x.dtype) * x)
     if z.shape != x.shape:
         cause = tr("soft_margin_loss: output with shape {} doesn't match the broadcast shape {}", list(x.shape), list(z.shape))
         raise ShapeError(cause, "targets of the shape of the input")
