@@ -164,13 +164,14 @@ def _scaled(lib, jvp_only: bool):
         @staticmethod
         def forward(ctx, k, x, y):
             ctx.k = k
+            assert ctx.saved_for_forward is None
             ctx.save_for_forward(x, y)
             ctx.save_for_backward(x)
             return x * y * k, x + y
 
         @staticmethod
         def jvp(ctx, k, dx, dy):
-            x, y = ctx.saved_tensors
+            x, y = ctx.saved_for_forward
             return (dx * y + dy * x) * ctx.k * 3, dx + dy
 
     if not jvp_only:

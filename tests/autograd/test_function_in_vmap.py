@@ -35,7 +35,7 @@ def functions(lib):
 
         @staticmethod
         def jvp(ctx, dx, dw, dk):
-            x, w = ctx.saved_tensors
+            x, w = ctx.saved_for_forward
             return ctx.k * (dx * w + dw * x), dx + dw, None
 
     class Own(Made):

@@ -39,8 +39,13 @@ class FunctionContext:
         self._versions = [(t._watch(), t._watch().count) for t in watched]
 
     def save_for_forward(self, *tensors) -> None:
-        """Keep tensors (or None) for jvp, which finds them in saved_tensors."""
+        """Keep tensors (or None) for jvp, which finds them in saved_tensors and in saved_for_forward."""
         self._saved_forward = tensors
+
+    @property
+    def saved_for_forward(self) -> tuple | None:
+        """What save_for_forward kept; None before it."""
+        return self._saved_forward or None
 
     @property
     def saved_tensors(self) -> tuple:
