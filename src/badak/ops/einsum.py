@@ -81,6 +81,7 @@ class Contract(Op):
     """
 
     owns_grads = False
+    kept_for = {0: 1, 1: 0}  # noqa: RUF012
 
     @staticmethod
     def flops(inputs, outputs, attributes) -> Count:

@@ -24,6 +24,7 @@ class Linear(Op):
     supports_bf16 = True
     keeps_finite = True
     flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
+    kept_for = {0: 1, 1: 0}  # noqa: RUF012
     thins = staticmethod(lambda save: save.x.size >= LARGE and 8 * len(save.w) <= save.w.shape[-1])  # an adapter
 
     @staticmethod
@@ -69,6 +70,7 @@ class LinearOfEach(Op):
     """
 
     flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
+    kept_for = {0: 1, 1: 0}  # noqa: RUF012
 
     @staticmethod
     def batching(run, op, xs, batched, attributes):
@@ -115,6 +117,7 @@ class AddMM(Op):
 
     portable = "fd"
     flops = flops_of_products(1, 2, lambda inputs: inputs[1].shape[-1])
+    kept_for = {1: 2, 2: 1}  # noqa: RUF012
     capturable = True
     supports_bf16 = True
 

@@ -21,6 +21,7 @@ class MatMul(Op):
     portable = "fd"
     name = "matmul"
     flops = flops_of_products(0, 1, lambda inputs: inputs[0].shape[-1])
+    kept_for = {0: 1, 1: 0}  # noqa: RUF012
     capturable = True
     supports_bf16 = True
 

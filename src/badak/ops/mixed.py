@@ -49,7 +49,7 @@ class MixedAddMM(Op):
     """y = b + x w;   db = sum of dy over the rows, dx = dy w^T, dw = x^T dy.    b (N,), x (M, K), w (K, N), all that fit."""
 
     name = "addmm"
-    flops = AddMM.flops
+    flops, kept_for = AddMM.flops, AddMM.kept_for
     capturable = True
     supports_bf16 = True
 

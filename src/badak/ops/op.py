@@ -75,6 +75,7 @@ class Op:
     overwrites = ""  # what backward may write its first gradient over: saved by this name, where nobody else holds it
     again: tuple[str, ...] = ()  # what `save` calls inputs and attributes, of an op as cheap to compute as to read
     thins: Callable[..., bool] | None = None  # of `save`: whether input 0, called x, is better made again than kept
+    kept_for: dict[int, int] = {}  # noqa: RUF012  {i: j}: input i is kept for the gradient of input j alone
     light_for: tuple[int, ...] = ()  # the inputs whose gradients need none, where those of the others do
     portable: str | None = None  # the characters of the dtypes that BADAK_PORTABLE=1 keeps on AArch64, "" none; None: all
     keeps_finite = False  # True: finite numbers stay finite, forward and backward, short of a sum of 1e38

@@ -223,10 +223,10 @@ def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
         modes.observer.on_node(node)
     if inputs is None or op.saves_no_tensors:
         return  # such as views, which save shapes
-    kept = set(map(id, saved.__dict__.values()))
+    kept, kept_for, needs = set(map(id, saved.__dict__.values())), op.kept_for, saved.needs
     watched: list = []
     for i, array in enumerate(arrays):
-        if array is not None and id(array) in kept:
+        if array is not None and id(array) in kept and (i not in kept_for or needs[kept_for[i]]):
             x = inputs[i]
             if x._inference:
                 raise _inference_error(op)
