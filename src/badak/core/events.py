@@ -317,7 +317,7 @@ grad_mode_listeners: list[Callable[[], None]] = []  # called where a block of no
 
 
 def constant(array) -> None:
-    """Tell that this array was made from the program's text alone."""
+    """Tell that this array was made from the program's text and from sizes alone."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_constant(array)
 

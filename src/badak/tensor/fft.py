@@ -16,7 +16,7 @@ from badak.ops import fourier as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
-from badak.tensor.promote import into
+from badak.tensor.promote import into, told_constant
 from badak.tensor.rearrange import roll
 from badak.tensor.tensor import Tensor
 
@@ -155,7 +155,7 @@ fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = map(_of_two_dims, (fftn, ifftn, rfft
 def _frequencies(values, n, d, out, dtype, device, requires_grad) -> Tensor:
     dtypes.check_device(device)
     kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
-    made = Tensor._of((values * (1.0 / (n * d))).astype(kind.numpy))
+    made = told_constant((values * (1.0 / (n * d))).astype(kind.numpy))
     return into(out, made.requires_grad_() if requires_grad else made)
 
 

@@ -18,6 +18,7 @@ from badak.tensor import dtypes
 from badak.tensor.apply import apply, see
 from badak.tensor.data import as_array, fit, short
 from badak.tensor.inplace import changed_, expect_writable, refuse_overlap, write_
+from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
 
@@ -60,7 +61,7 @@ def setitem(x: Tensor, key, value) -> None:
         (assign if anywhere.has_observers and modes.observer is not None else _assign)(x, key, value)
         return
     if not isinstance(value, Tensor):
-        value = Tensor._of(np.asarray(value))
+        value = Tensor._of(value) if isinstance(value, np.ndarray) else told_constant(np.asarray(value))
     if basic:
         part = getitem(x, key)
         write_(part, _drop_leading_ones(value, part._array.ndim), "__setitem__")
@@ -177,9 +178,10 @@ def _part(part):
     if isinstance(part, Tensor):
         part = part._array
     elif isinstance(part, (list, tuple, range)):
-        part = np.asarray([p._array if isinstance(p, Tensor) else p for p in part])
-        if part.size == 0:
-            part = part.astype(np.int64)
+        given, part = part, np.asarray([p._array if isinstance(p, Tensor) else p for p in part])
+        part = part.astype(np.int64) if part.size == 0 else part
+        if all(type(p) is int for p in given):
+            events.constant(part)
     elif isinstance(part, (bool, np.bool_)):
         part = np.asarray(part)
     elif isinstance(part, np.ndarray):

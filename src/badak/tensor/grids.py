@@ -10,6 +10,7 @@ from badak.tensor import dtypes
 from badak.tensor.concat import stack
 from badak.tensor.create import _is_float, _number, full, sequence
 from badak.tensor.dtypes import default_dtype, to_dtype
+from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
 
@@ -55,7 +56,7 @@ def combinations(input, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of r entries of a vector, as rows."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input._array.size), r)), np.int64).reshape(-1, r)
-    return input[Tensor._of(rows)]
+    return input[told_constant(rows)]
 
 
 def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:

@@ -23,7 +23,7 @@ from badak.tensor.index import as_slice, check_index_copy, index_copy
 from badak.tensor.inplace import changed_, expect_writable, refuse_inference, refuse_leaf, refuse_overlap, write_
 from badak.tensor.layouts import order_asked, preserve_format
 from badak.tensor.meta_storage import filled, new_memory, unfilled
-from badak.tensor.promote import can_cast, operand
+from badak.tensor.promote import can_cast, operand, told_constant
 from badak.tensor.tensor import Tensor
 
 
@@ -109,7 +109,7 @@ def fill_(input, value) -> Tensor:
         return write_(input, value.to(input.dtype), "fill_")
     value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
     if modes.grad and input.requires_grad:
-        return write_(input, Tensor._of(np.asarray(value, input._array.dtype)), "fill_")
+        return write_(input, told_constant(np.asarray(value, input._array.dtype)), "fill_")
     if not (unfilled.on and not input._array.flags.writeable):
         _fill(input, value)
     return input

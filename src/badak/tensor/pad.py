@@ -9,7 +9,7 @@ from badak.tensor.apply import apply
 from badak.tensor.casting import in_full
 from badak.tensor.convert import as_images
 from badak.tensor.data import fit
-from badak.tensor.promote import operand
+from badak.tensor.promote import operand, told_constant
 from badak.tensor.tensor import Tensor
 
 
@@ -56,7 +56,7 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         raise NotSupportedError(tr("Padding size {} is not supported for {}D input tensor.", len(pad), len(shape)), fix)
     if mode != "circular":
         expect_some(input, len(pad) // 2)
-    takes = [(a, _rows(n, p[0], p[1], mode)) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
+    takes = [(a, told_constant(_rows(n, *p, mode))._array) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
         return input.clone()
     input = input if mode == "circular" else in_full(input)

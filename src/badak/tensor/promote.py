@@ -131,6 +131,12 @@ def tensor_of(c, like: DType, where: str = "") -> Tensor:
     return Tensor._of(array)
 
 
+def told_constant(array: np.ndarray) -> Tensor:
+    """A tensor of an array that was made from the program's text and from sizes alone."""
+    events.constant(array)
+    return Tensor._of(array)
+
+
 def same(*xs):
     """The tensors xs in their common dtype."""
     wanted = result_type(*xs)

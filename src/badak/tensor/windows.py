@@ -9,6 +9,7 @@ from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api.taken import named
 from badak.tensor import dtypes
+from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
 __all__ = [
@@ -26,7 +27,7 @@ def made(name: str, values: Callable, n: int, periodic: bool, dtype, device, req
     if n < 0:
         raise ArgumentError(tr("{} requires non-negative window_length, got window_length={}", name, n), "window_length=400")
     factors = np.ones(n) if n < 2 else values(n + 1)[:-1] if periodic else values(n)
-    y = Tensor._of(np.asarray(factors, kind.numpy))
+    y = told_constant(np.array(factors, kind.numpy))
     return y.requires_grad_() if requires_grad else y
 
 

@@ -15,6 +15,7 @@ from badak.tensor.casting import in_full
 from badak.tensor.concat import cat
 from badak.tensor.convert import as_images
 from badak.tensor.dtypes import int64
+from badak.tensor.promote import told_constant
 from badak.tensor.upcast import in_float32
 
 __all__ = [
@@ -151,10 +152,12 @@ def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad,
     out = _output(x, kernel, stride, padding, (1,) * axes, ceil_mode, where)
     if divisor == 0:
         raise ArgumentError(tr("{}: divisor must be not zero", where), "divisor_override=None")
-    counts = np.array(divisor) if divisor else _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad)
+    counts = _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad, divisor)
     if whole:  # sums, divided as integers are in C
-        sums = apply(AvgPool, x.double(), kernel=kernel, stride=stride, padding=padding, out=out, counts=np.array(1.0))
-        return _laid(sums.div(Tensor._of(np.asarray(counts, np.float64)), rounding_mode="trunc").to(int64), x, batched)
+        sums = apply(
+            AvgPool, x.double(), kernel=kernel, stride=stride, padding=padding, out=out, counts=told_constant(np.array(1.0))._array
+        )
+        return _laid(sums.div(told_constant(np.asarray(counts, np.float64)), rounding_mode="trunc").to(int64), x, batched)
     y = apply(AvgPool, x, kernel=kernel, stride=stride, padding=padding, out=out, counts=counts)
     return _laid(y, x, batched)
 
@@ -193,15 +196,17 @@ def _output(x: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, where
     return tuple(out)
 
 
-def _counts(size, kernel, stride, padding, out, include_pad: bool):
-    """By what each sum is divided, (*O)."""
+def _counts(size, kernel, stride, padding, out, include_pad: bool, divisor):
+    """By what each sum is divided, (*O), or the divisor that is given instead."""
+    if divisor:
+        return told_constant(np.array(divisor))._array
     counts = np.ones((), np.int64)
     for n, k, s, p, o in zip(size, kernel, stride, padding, out):
         start = np.arange(o) * s - p
         stop = np.minimum(start + k, n + p)
         along = stop - start if include_pad else np.minimum(stop, n) - np.maximum(start, 0)
         counts = counts[..., None] * along
-    return counts
+    return told_constant(counts)._array
 
 
 @in_float32

@@ -12,10 +12,11 @@ from badak.nn.functional.sizes import check_moves, sizes, with_batch
 from badak.ops._check import expect_floats
 from badak.ops.conv import output_size as windows
 from badak.ops.windows import Fold, Unfold
-from badak.tensor import Tensor, apply, from_numpy, uint8
+from badak.tensor import Tensor, apply, uint8
 from badak.tensor.convert import as_images
 from badak.tensor.once_more import once_more
 from badak.tensor.pad import expect_some
+from badak.tensor.promote import told_constant
 from badak.tensor.upcast import in_float32
 
 __all__ = ["fold", "interpolate", "pixel_shuffle", "pixel_unshuffle", "unfold", "upsample"]
@@ -215,7 +216,7 @@ def _dense(taps: list[tuple], n: int) -> np.ndarray:
 
 
 def _product(x: Tensor, weights: np.ndarray) -> Tensor:
-    return x @ from_numpy(weights).to(x.dtype)
+    return x @ told_constant(weights).to(x.dtype)
 
 
 def _byte_product(x: Tensor, weights: np.ndarray) -> Tensor:
@@ -243,9 +244,9 @@ def _resample(x: Tensor, axis: int, taps: list[tuple]) -> Tensor:
     shape = (-1, *(1,) * (x.dim() - 1 - axis))
     total = None
     for index, weight in taps:
-        part = x.index_select(axis, from_numpy(index))
+        part = x.index_select(axis, told_constant(index))
         if weight is not None:
-            part = part * from_numpy(np.ascontiguousarray(weight)).to(x.dtype).reshape(shape)
+            part = part * told_constant(np.ascontiguousarray(weight)).to(x.dtype).reshape(shape)
         total = part if total is None else total + part
     return x if total is None else total
 
