@@ -1,4 +1,4 @@
-"""Arrays that functions make of sizes and of the program's numbers, as of windows and taps, do not keep a step from being replayed."""
+"""Arrays that functions make of sizes and of numbers, as of windows and taps, do not keep a step from being replayed."""
 
 import pytest
 

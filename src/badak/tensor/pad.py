@@ -56,7 +56,7 @@ def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
         raise NotSupportedError(tr("Padding size {} is not supported for {}D input tensor.", len(pad), len(shape)), fix)
     if mode != "circular":
         expect_some(input, len(pad) // 2)
-    takes = [(a, told_constant(_rows(n, *p, mode))._array) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
+    takes = [(a, told_constant(_rows(n, p[0], p[1], mode))._array) for a, (n, p) in enumerate(zip(shape, pairs)) if p != (0, 0)]
     if not takes:
         return input.clone()
     input = input if mode == "circular" else in_full(input)

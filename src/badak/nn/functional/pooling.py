@@ -196,7 +196,7 @@ def _output(x: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, where
     return tuple(out)
 
 
-def _counts(size, kernel, stride, padding, out, include_pad: bool, divisor):
+def _counts(size, kernel, stride, padding, out, include_pad: bool, divisor=None):
     """By what each sum is divided, (*O), or the divisor that is given instead."""
     if divisor:
         return told_constant(np.array(divisor))._array
