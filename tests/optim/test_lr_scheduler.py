@@ -342,3 +342,47 @@ def test_what_cannot_begin_at_a_milestone_is_refused_when_it_is_made():
         with pytest.raises(NotImplementedError, match="has no rate of its own to begin with at a milestone"):
             S.SequentialLR(optimizer, [S.StepLR(optimizer, 2), late], [3])
         S.SequentialLR(optimizer, [late, S.StepLR(optimizer, 2)], [3])
+
+
+RATES = {  # schedules of rates that are tensors
+    "CyclicLR": lambda lib, opt, of: lib.optim.lr_scheduler.CyclicLR(
+        opt, of(0.1), of(0.4), 2, base_momentum=of(0.7), max_momentum=of(0.9)
+    ),
+    "OneCycleLR": lambda lib, opt, of: lib.optim.lr_scheduler.OneCycleLR(
+        opt, of(0.4), 8, base_momentum=of(0.7), max_momentum=of(0.9)
+    ),
+    "SWALR": lambda lib, opt, of: lib.optim.swa_utils.SWALR(opt, of(0.4), 4),
+    "StepLR": lambda lib, opt, of: lib.optim.lr_scheduler.StepLR(opt, 2),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*lr_scheduler.step")
+@pytest.mark.parametrize("tensor_first", [True, False])
+@pytest.mark.parametrize("name", RATES)
+def test_rates_that_are_tensors_are_as_numbers_and_may_change_afterwards(name, tensor_first):
+    def story(lib, of, first):
+        given: list = []
+
+        def kept(number):
+            given.append(of(number))
+            return given[-1]
+
+        lr = of(0.1) if first else 0.1
+        p = lib.nn.Parameter(lib.ones(1))
+        p.grad = lib.ones(1)
+        opt = lib.optim.SGD([p], lr=lr, momentum=0.9)
+        schedule = RATES[name](lib, opt, kept)
+        for each in given:
+            if not isinstance(each, float):
+                each.mul_(7)
+        seen = []
+        for _ in range(6):
+            opt.step()
+            schedule.step()
+            seen.append(float(opt.param_groups[0]["lr"]))
+        return seen, not first or opt.param_groups[0]["lr"] is lr
+
+    numbers = story(badak, float, False)[0]
+    for lib in (torch, badak) if tensor_first else (badak,):  # PyTorch's CyclicLR changes its base_lr, where the rate was a number
+        seen, kept = story(lib, lib.tensor, tensor_first)
+        assert seen == pytest.approx(numbers, abs=1e-6) and kept

@@ -132,6 +132,7 @@ class Elementwise(Declared):
                 new = self._begin(p, group)
                 state, names = self.state[p], self._slots(group)
                 step = count(state["step"]._array) if self.COUNTS else 1 if new else 2
+                _refuse_slopes(type(self).__name__, {name: state[name] for name in self.NUMBERS})
                 scalars = self.scalars(group, step, *[state[name]._array for name in self.NUMBERS])
                 held = [p, *[state[name] if name else None for name in names]]
                 copies = [None if x is None else x.clone() for x in (p, p._grad, *held[1:])]  # of what changes below

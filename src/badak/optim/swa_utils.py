@@ -11,7 +11,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr
 from badak.core.public_api import guard_classes as _guard_classes
 from badak.nn import Module
 from badak.nn.batch_norm import _BatchNorm
-from badak.optim.lr_scheduler.base import LRScheduler
+from badak.optim.lr_scheduler.base import LRScheduler, copied
 from badak.optim.optimizer import Optimizer
 from badak.tensor import Tensor, int64, tensor
 
@@ -181,7 +181,7 @@ class SWALR(LRScheduler):
         if not all(isinstance(rate, Real | Tensor) for rate in rates):
             raise ArgumentTypeError(tr("SWALR: swa_lr must be a number, or one for each group; got {!r}", swa_lr), "swa_lr=0.05")
         for group, rate in zip(groups, rates):
-            group["swa_lr"] = rate
+            group["swa_lr"] = copied(rate)
         if anneal_strategy not in ("cos", "linear"):
             cause = tr("anneal_strategy must be one of 'cos' or 'linear', instead got {}", anneal_strategy)
             raise ArgumentError(cause, "anneal_strategy='cos'")

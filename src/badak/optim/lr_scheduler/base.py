@@ -153,7 +153,7 @@ def set_lrs(optimizer: Optimizer, lrs: list[Any]) -> None:
             group["lr"]._array[...] = float(lr)
             group["lr"]._watch().bump("lr_scheduler.step")
         else:
-            group["lr"] = lr
+            group["lr"] = copied(lr)  # which the next step changes in place
 
 
 def for_each_group(schedule: Any, optimizer: Optimizer, name: str, value: Any) -> list[Any]:

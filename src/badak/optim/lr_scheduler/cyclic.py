@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from badak.core.errors import expect_function, tr
-from badak.optim.lr_scheduler.base import check_number, check_numbers, check_optimizer, for_each_group
+from badak.optim.lr_scheduler.base import check_number, check_numbers, check_optimizer, for_each_group, set_lrs
 from badak.optim.lr_scheduler.momentum import MomentumScheduler
 from badak.optim.lr_scheduler.state import CYCLES
 from badak.optim.optimizer import Optimizer
@@ -44,8 +44,7 @@ class CyclicLR(MomentumScheduler):
         for low, high in zip(base_lrs, self.max_lrs):
             check_numbers(self, base_lr=low, max_lr=high)
         if last_epoch == -1:
-            for group, lr in zip(optimizer.param_groups, base_lrs):
-                group["lr"] = lr
+            set_lrs(optimizer, base_lrs)
         down = step_size_up if step_size_down is None else step_size_down
         check_number(self, lambda: step_size_up > 0, "step_size_up > 0", step_size_up)
         check_number(self, lambda: down >= 0, "step_size_down >= 0", down)
