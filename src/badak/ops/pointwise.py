@@ -92,7 +92,7 @@ def pointwise(
     formula        "y = ...;   dx = ...", the docstring, which badak.look shows
     public         its public names, functions and methods; special: those in torch.special
     takes          "float", of analytic functions: an integer becomes the default float; "real", of others: and complex
-                   numbers are refused; "number": integers stay integers; "rounding": integers are what they are
+                   numbers are refused; "number": integers stay integers; "rounding": integers are what they are, and no booleans
     in_place       "both": sin_ is a method and a function; "method"; a word for each name, the last for the rest
     column         "methods" where the function of that name is another one
     like           what of NumPy is the same function, where `function` is a kernel

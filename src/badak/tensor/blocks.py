@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ShapeError, expect_kind, tr
-from badak.ops._check import axis_of
+from badak.ops._check import axis_of, expect_floats
 from badak.tensor.concat import cat
 from badak.tensor.create import zeros
 from badak.tensor.elementwise import clip, where
@@ -105,6 +105,7 @@ def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
     if input.dim() > 2:
         cause = tr("cov(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim())
         raise ShapeError(cause, None)
+    expect_floats("cov", input, also="iu")
     x = floating(input, "cov")
     x = x.reshape(1, -1) if x.dim() < 2 else x
     for name, w in (("fweights", fweights), ("aweights", aweights)):

@@ -21,8 +21,7 @@ from badak.tensor.tensor import Tensor
 def round(input, *, decimals: int = 0, out=None) -> Tensor:
     """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
     in_order("round", input)
-    if decimals:
-        expect_floats("round_decimals", input)
+    expect_floats("round_decimals" if decimals else "round", input, also="" if decimals else "iu")
     return into(out, input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals), exact=True)
 
 

@@ -14,7 +14,7 @@ from badak.ops import bessel as _bessel  # noqa: F401
 from badak.ops import elementwise as _elementwise  # noqa: F401
 from badak.ops import special as _special  # noqa: F401
 from badak.ops import trigonometry as _trigonometry  # noqa: F401
-from badak.ops._check import expect_real
+from badak.ops._check import expect_floats, expect_real
 from badak.ops.pointwise import DECLARED, Pointwise
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
@@ -73,9 +73,10 @@ def _number(name: str, op: type[Pointwise]) -> Function:
 
 
 def _rounding(name: str, op: type[Pointwise]) -> Function:
-    """Integers are what they are."""
+    """Integers are what they are, and booleans no numbers."""
 
     def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        expect_floats(name, input, also="iu")
         y = input.clone() if input._array.dtype.kind in "iub" else apply(op, input)
         return y if out is None else into(out, y, exact=True)
 

@@ -16,7 +16,7 @@ from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, warn
 from badak.core.public_api.taken import named
 from badak.kernels.memory_format import row_major
 from badak.ops import reduce as ops
-from badak.ops._check import axis_of, in_order, keepdim_error
+from badak.ops._check import axis_of, expect_floats, expect_real, in_order, keepdim_error
 from badak.ops.along import TakeAlong
 from badak.ops.linalg import SVD
 from badak.tensor import dtypes, returns
@@ -245,11 +245,13 @@ def _xored(input, dim, keepdim) -> Tensor:
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor:
     """The sum with NaN counted as 0."""
+    expect_real("nansum", input)
     return sum(input.masked_fill(input.isnan(), 0), dim, keepdim, dtype=dtype, out=out)
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
     """The mean of the values that are not NaN."""
+    expect_floats("nanmean", input)
     valid = input.isnan().logical_not()
     return nansum(input, dim, keepdim, dtype=dtype) / sum(valid, dim, keepdim)
 

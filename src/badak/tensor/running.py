@@ -2,7 +2,7 @@
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.ops import running as ops
-from badak.ops._check import axis_of, in_order
+from badak.ops._check import axis_of, expect_floats, in_order
 from badak.tensor import dtypes, returns
 from badak.tensor.apply import apply
 from badak.tensor.concat import concat
@@ -33,7 +33,8 @@ def _extreme(op, result, input, dim: int):
 
 def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
     """ln of the running sum of exp(x) along dim.   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
-    dim, x = axis_of(dim, input._array.ndim), floating(input, "logcumsumexp")
+    expect_floats("logcumsumexp", input)
+    dim, x = axis_of(dim, input._array.ndim), input
     if x.is_complex():
         raise ArgumentError(tr("logcumsumexp: expected real numbers; got {}", x.dtype), "x.exp().cumsum(dim).log()")
     return into(out, apply(ops.LogCumSumExp, x, axis=dim) if x._array.ndim else x.clone(), exact=True)

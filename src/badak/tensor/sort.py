@@ -109,6 +109,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
         [5, 2]
     """
     in_order("topk", input)
+    expect_floats("topk", input, also="iu")
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
@@ -167,6 +168,7 @@ argmax, argmin = _position("argmax", np.argmax, "largest"), _position("argmin", 
 def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
     """(values, indices) of the k-th smallest along dim, k from 1."""
     in_order("kthvalue", input)
+    expect_floats("kthvalue", input, also="iu")
     dim, array = axis_of(dim, input._array.ndim), input._array
     n = array.shape[dim] if array.ndim else 1
     if not 1 <= k <= n:
@@ -195,6 +197,7 @@ def nanmedian(input, dim=None, keepdim: bool = False, *, out=None):
 
 def _median(name: str, middle, input, dim, keepdim: bool):
     in_order(name, input)
+    expect_floats(name, input, also="iu")
     if dim is None:
         not_empty(name, input, None)
         row = input.reshape(-1)

@@ -13,6 +13,7 @@ from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.kernels.reference import special as kernels
 from badak.ops import special as ops
+from badak.ops._check import expect_floats
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.arithmetic import tensors
@@ -61,6 +62,7 @@ def mvlgamma(input, p: int, *, out=None) -> Tensor:
     """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
     if p < 1:
         raise ArgumentError(tr("p has to be greater than or equal to 1; got {}", p), "p=1")
+    expect_floats("mvlgamma", input, also="iu")
     x = real("mvlgamma", input)
     parts = x.unsqueeze(-1) - Tensor._of(np.arange(p) / 2).to(x.dtype)
     return into(out, lgamma(parts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi))

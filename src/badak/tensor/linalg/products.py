@@ -7,7 +7,7 @@ from badak.core.events import pure
 from badak.core.modes import modes
 from badak.kernels.half import BFLOAT16
 from badak.ops._broadcast import expands
-from badak.ops._check import unlike_factors
+from badak.ops._check import expect_floats, unlike_factors
 from badak.ops.linear import AddMM
 from badak.ops.matmul import MatMul
 from badak.tensor.apply import apply
@@ -239,6 +239,7 @@ def chain_matmul(*matrices) -> Tensor:
 def trace(input) -> Tensor:
     """The sum of a matrix's diagonal."""
     _dims("trace", input, 2, "input")
+    expect_floats("trace", input, also="iu")
     return sum(diagonal(input))
 
 
