@@ -668,3 +668,12 @@ def test_a_change_in_place_by_apply_is_noticed_by_a_graph():
         layer._apply(lambda x: x.mul_(2))
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             y.sum().backward()
+
+
+def test_a_gradient_stays_the_same_object_where_its_module_moves():
+    for lib in (torch, badak):
+        layer = lib.nn.Linear(2, 1)
+        layer(lib.ones(3, 2)).sum().backward()
+        before = layer.weight.grad
+        layer.double()
+        assert layer.weight.grad is before and before.dtype is lib.float64 and before.tolist() == [[3.0, 3.0]]

@@ -37,7 +37,11 @@ class Moving(Tree):
                     seen._version_counter = parameter._watch()  # a change in place counts: a graph may have saved the parameter
                     parameter.data = fn(seen)
                 if grad is not None:
-                    parameter.grad = fn(grad)
+                    moved = fn(grad)
+                    if not (grad.is_sparse or is_wrapper(grad)):
+                        grad.data = moved  # it stays the same object, as in PyTorch
+                        moved = grad
+                    parameter.grad = moved
             for name, buffer in self._buffers.items():
                 if buffer is not None:
                     events.redefine(self, tr("{}.{} was moved", type(self).__name__, name))

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+import badak
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.core.public_api.door import Namespace
-from badak.tensor import Tensor, as_tensor, dtypes, empty, randint, view_as_real
+from badak.tensor import Tensor, as_tensor, dtypes
 
 _internal = Namespace()  # of which badak has `common_utils`
 
@@ -174,10 +175,10 @@ def make_tensor(
     if gaps := noncontiguous and math.prod(sizes) > 1:
         sizes = (*sizes[:-1], 2 * sizes[-1])
     if whole:
-        made = randint(math.ceil(start), math.ceil(stop), sizes, dtype=kind, device=device)
+        made = badak.randint(math.ceil(start), math.ceil(stop), sizes, dtype=kind, device=device)
     else:
-        made = empty(sizes, dtype=dtypes.float32 if kind.itemsize == 1 else kind, device=device)
-        parts = view_as_real(made) if kind.is_complex else made
+        made = badak.empty(sizes, dtype=dtypes.float32 if kind.itemsize == 1 else kind, device=device)
+        parts = badak.view_as_real(made) if kind.is_complex else made
         scale = 2 if stop - start >= dtypes.finfo(parts.dtype).max else 1  # a wider range than there are numbers
         parts.uniform_(start / scale, stop / scale).mul_(scale)
         made = made.to(kind)
