@@ -129,3 +129,27 @@ def test_the_names_stand_where_torch_has_them():
     assert data.dataset.Dataset is ours.Dataset and data.sampler.Sampler is ours.Sampler
     assert data.distributed.DistributedSampler is ours.DistributedSampler
     assert ours.Dataset[int] and ours.Sampler[int] and ours.DataLoader[int]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_stacked_datasets_are_asked_for_whole_batches_as_in_pytorch(named):
+    class Whole:
+        def __init__(self, short=False):
+            self.asked, self.short = [], short
+
+        def __len__(self):
+            return 6
+
+        def __getitems__(self, indices):
+            self.asked.append(list(indices))
+            return [10 * index for index in indices][self.short :]
+
+    def story(lib):
+        one, other = Whole(), list(range(6))
+        stacked = lib.utils.data.StackDataset(a=one, b=other) if named else lib.utils.data.StackDataset(one, other)
+        batches = list(lib.utils.data.DataLoader(stacked, batch_size=4, collate_fn=list))
+        with pytest.raises(ValueError, match="output size mismatch. Expected 2, got 1"):
+            lib.utils.data.StackDataset(Whole(short=True), other).__getitems__([0, 1])
+        return batches, one.asked
+
+    assert story(badak) == story(torch)

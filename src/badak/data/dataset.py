@@ -102,6 +102,26 @@ class StackDataset(Dataset):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        """The examples of a batch; a dataset that has its own `__getitems__` gives its part at once."""
+        if type(self).__getitem__ is not StackDataset.__getitem__:
+            return [self[index] for index in indices]
+        members = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        examples = zip(*(self._parts(dataset, indices) for dataset in members), strict=True)
+        if isinstance(self.datasets, dict):
+            return [dict(zip(self.datasets, parts)) for parts in examples]
+        return list(examples)
+
+    @staticmethod
+    def _parts(dataset: Any, indices: list[Any]) -> list[Any]:
+        if not callable(getattr(dataset, "__getitems__", None)):
+            return [dataset[index] for index in indices]
+        parts = dataset.__getitems__(indices)
+        if len(parts) != len(indices):
+            cause = tr("Nested dataset's output size mismatch. Expected {}, got {}", len(indices), len(parts))
+            raise ArgumentError(cause, "one example for each index")
+        return parts
+
     def __len__(self) -> int:
         return self._length
 
