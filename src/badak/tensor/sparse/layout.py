@@ -136,9 +136,12 @@ class CooTensor(SparseTensor):
 class CompressedTensor(SparseTensor):
     """A matrix by rows (CSR) or by columns (CSC): line n has the values starts[n] .. starts[n + 1] - 1, each at its place there."""
 
-    layout: Any  # sparse_csr or sparse_csc
+    _layout: Any  # sparse_csr or sparse_csc
     _starts: Tensor
     _places: Tensor
+
+    layout = property(lambda self: self._layout)  # type: ignore[assignment]
+    is_sparse_csr = property(lambda self: self._layout is layouts.sparse_csr)  # type: ignore[assignment]
 
     def like(self, entries: Tensor, size: Any = None) -> "CompressedTensor":
         return compressed(self._starts, self._places, entries, self._size if size is None else size, self.layout)
@@ -164,8 +167,7 @@ def compressed(starts: Tensor, places: Tensor, entries: Tensor, size: Any, layou
         _starts=starts,
         _places=places,
         _entries=entries,
-        layout=layout,
-        is_sparse_csr=layout is layouts.sparse_csr,
+        _layout=layout,
     )
 
 
