@@ -23,7 +23,7 @@ class Again:
 
     __slots__ = ("attributes", "inputs", "made", "node_name", "op", "watched")
 
-    def __init__(self, node: Node, inputs: list, attributes: dict[str, Any]):
+    def __init__(self, node: Node, inputs: list, attributes: dict[str, Any]) -> None:
         self.op, self.inputs, self.attributes = node.op, inputs, attributes
         self.watched, self.node_name = node.watched, node._where()
         self.made: Any = None
@@ -43,7 +43,7 @@ class Thin(Saved):
 
     __slots__ = ("ways",)
 
-    def __init__(self, saved: Saved):
+    def __init__(self, saved: Saved) -> None:
         super().__init__(saved.needs)
         self.__dict__.update(vars(saved))
         self.ways: dict[str, tuple[ref, Again]] = dict(saved.ways) if type(saved) is Thin else {}

@@ -8,7 +8,7 @@ from badak.tensor.anomaly import ANOMALY
 class set_detect_anomaly:  # noqa: N801
     """set_detect_anomaly(mode): at once, and undone at the end of a `with` block. Costs a look at every result."""
 
-    def __init__(self, mode: bool, check_nan: bool = True):
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = modes.anomaly, modes.debug
         _set(bool(mode) and check_nan, bool(mode) or modes.debug)
 
@@ -28,7 +28,7 @@ def _set(anomaly: bool, debug: bool) -> None:
 class detect_anomaly(set_detect_anomaly):  # noqa: N801
     """with detect_anomaly(): the block's operations are checked and remember the user's lines."""
 
-    def __init__(self, check_nan: bool = True):
+    def __init__(self, check_nan: bool = True) -> None:
         super().__init__(True, check_nan)
 
 

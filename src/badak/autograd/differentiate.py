@@ -1,6 +1,8 @@
 """grad and backward: gradients of several outputs with respect to several inputs."""
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 from badak.autograd.graph import GradientEdge
 from badak.core.errors import GraphError, ShapeError, tr
@@ -15,7 +17,14 @@ from badak.tensor.create import zeros_like
 from badak.tensor.of_values import OfValues
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None) -> None:
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Sequence[Tensor] | Sequence[int] | None = None,
+) -> None:
     """Add the sum of the gradients of `tensors` to the leaves they depend on."""
     tensors = _as_list(tensors)
     gradients = _as_list(grad_tensors if grad_tensors is not None else grad_variables) or [None] * len(tensors)
@@ -23,15 +32,15 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs,
-    inputs,
-    grad_outputs=None,
-    retain_graph=None,
-    create_graph=False,
-    only_inputs=True,
-    allow_unused=None,
-    is_grads_batched=False,
-    materialize_grads=False,
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> tuple:
     """d outputs / d inputs, as a tuple of tensors; nobody's .grad changes.
 

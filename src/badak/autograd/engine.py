@@ -24,7 +24,7 @@ from badak.kernels.reference._arrays import quiet
 from badak.ops.rows import Rows
 
 
-def under_way(walk):
+def under_way(walk: Callable) -> Callable:
     """A walk from roots to targets, which is known while it lasts."""
 
     @wraps(walk)
@@ -69,7 +69,7 @@ def goes_through() -> set:
 
 
 @under_way
-def backpropagate(roots, retain_graph: bool = False, targets=None):
+def backpropagate(roots: list, retain_graph: bool = False, targets: Any = None) -> Any:
     """Send each root's gradient back through the graph.
 
     roots     list of ((node, output number), gradient array)
@@ -146,7 +146,7 @@ def _let_go(node, uses, buffers) -> None:
                 leaf.accumulate(gradients[0], gradients[1])
 
 
-def frontier(roots, targets):
+def frontier(roots: list, targets: list) -> tuple:
     """The nodes of the targets, and those that lie on a way from a root to a target, strictly above it."""
     goals = {node for node, _ in targets}
     oldest = min((node.order for node in goals), default=0)  # what is older leads to none
@@ -165,7 +165,7 @@ def frontier(roots, targets):
 
 
 @contextmanager
-def asked_for(node: Node, goals, above):
+def asked_for(node: Node, goals: set, above: set) -> Any:
     """A block in which the backward of an Op is asked for the gradients that lead to a target, and for no others."""
     saved, needs = node.saved, getattr(node.saved, "needs", None)
     if needs is None:  # a Function's, which is told what wanted gradients in the forward, as in PyTorch

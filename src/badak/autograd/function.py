@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -33,12 +33,12 @@ class FunctionContext:
         self._dirty: tuple = ()
         self._materialize = True
 
-    def save_for_backward(self, *tensors) -> None:
+    def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for backward; a change of them in place before it is noticed."""
         self._saved, watched = packed_all(tensors)
         self._versions = [(t._watch(), t._watch().count) for t in watched]
 
-    def save_for_forward(self, *tensors) -> None:
+    def save_for_forward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for jvp, which finds them in saved_tensors and in saved_for_forward."""
         self._saved_forward = tensors
 
@@ -69,11 +69,11 @@ class FunctionContext:
     def _raw_saved_tensors(self) -> tuple:
         return saved_in(self)
 
-    def mark_non_differentiable(self, *tensors) -> None:
+    def mark_non_differentiable(self, *tensors: Any) -> None:
         """Outputs that get no gradient."""
         self._not_differentiable = tuple(id(t) for t in tensors)
 
-    def mark_dirty(self, *tensors) -> None:
+    def mark_dirty(self, *tensors: Any) -> None:
         """Inputs that forward changed in place; GraphError for a leaf that requires a gradient."""
         self._dirty = tensors
 
@@ -102,7 +102,7 @@ class Function:
         2.0
     """
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise GraphError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
             "static forward method.",
@@ -110,12 +110,12 @@ class Function:
         )
 
     @staticmethod
-    def forward(*args, **kwargs):
+    def forward(*args: Any, **kwargs: Any) -> Any:
         cause = tr("You must implement the forward function for custom autograd.Function: a static forward(ctx, ...)")
         raise NotSupportedError(cause, "class F(Function): @staticmethod def forward(ctx, x): ...")
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         cause = tr(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD"
         )
@@ -124,7 +124,7 @@ class Function:
     vjp = backward  # PyTorch's other name for it
 
     @staticmethod
-    def jvp(ctx, *grad_inputs):
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """For forward mode: the slopes of the outputs along those of the inputs; without it the backward gives them.
 
         badak transposes it, as it finds slopes by two walks back: it is called with zeros whose gradient is asked for.
@@ -132,13 +132,13 @@ class Function:
         raise NotSupportedError("this Function defines no jvp", "@staticmethod def jvp(ctx, *grad_inputs): ...")
 
     @staticmethod
-    def setup_context(ctx, inputs, output) -> None:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Save for backward, where forward takes no ctx."""
 
     generate_vmap_rule = False
 
     @staticmethod
-    def vmap(info, in_dims, *args):
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """For all examples of a vmap at once: gives (outputs, out_dims). Without it forward and backward run within the vmap.
 
         info has batch_size and randomness; in_dims says in which dim each argument has its examples, None where it has none.
@@ -146,7 +146,7 @@ class Function:
         raise NotSupportedError("this Function defines no vmap", "@staticmethod def vmap(info, in_dims, *args): ...")
 
     @classmethod
-    def apply(cls, *args, **kwargs):
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and record it, so that backward runs in its turn."""
         if anywhere.has_observers and modes.observer is not None:
             return modes.observer.on_function(cls, args, partial(cls._apply, args, kwargs))
@@ -187,7 +187,7 @@ class Function:
         return outputs if isinstance(made, tuple) else outputs[0]
 
 
-def run_forward(function, ctx, args, kwargs) -> Any:
+def run_forward(function: Any, ctx: Any, args: Sequence, kwargs: dict) -> Any:
     if function.setup_context is Function.setup_context:
         return function.forward(ctx, *args, **kwargs)
     made = function.forward(*args, **kwargs)
@@ -195,7 +195,7 @@ def run_forward(function, ctx, args, kwargs) -> Any:
     return made
 
 
-def run_backward(function, ctx, dys, expected: int) -> tuple:
+def run_backward(function: Any, ctx: Any, dys: Sequence, expected: int) -> tuple:
     """What the user's backward gives: a gradient, or None, for each argument."""
     if function.backward is not Function.backward and function.vjp is not Function.vjp:
         raise GraphError(

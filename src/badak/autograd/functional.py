@@ -6,6 +6,9 @@ What they give has a history of its own only with `create_graph`. With `strict`,
 an input raises instead of giving zeros.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from badak.autograd.differentiate import grad
 from badak.autograd.grad_mode import enable_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, GraphError, expect_function, tr
@@ -15,7 +18,13 @@ from badak.tensor import Tensor, eye, ones_like, stack, zeros_like
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
-def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
+def vjp(
+    func: Callable,
+    inputs: Tensor | Sequence,
+    v: Tensor | Sequence[Tensor] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple:
     """(func(inputs), v^T J): v has the shape of the output, and may be left out for a single number."""
     with enable_grad():
         leaves, outputs, several_out = _run("vjp", func, inputs, create_graph, strict)
@@ -24,7 +33,13 @@ def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     return _as_given(outputs, several_out, create_graph), _as_given(found, isinstance(inputs, tuple), create_graph)
 
 
-def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
+def jvp(
+    func: Callable,
+    inputs: Tensor | Sequence,
+    v: Tensor | Sequence[Tensor] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple:
     """(func(inputs), J v): v has the shape of the inputs, and may be left out for a single number.
 
     J v = d/du (J^T u . v), since J^T u is linear in u.
@@ -39,12 +54,24 @@ def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     return _as_given(outputs, several_out, create_graph), _as_given(found, several_out, create_graph)
 
 
-def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
+def vhp(
+    func: Callable,
+    inputs: Tensor | Sequence,
+    v: Tensor | Sequence[Tensor] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple:
     """(func(inputs), v^T H) of a function that gives one number."""
     return _second("vhp", func, inputs, v, create_graph, strict)
 
 
-def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
+def hvp(
+    func: Callable,
+    inputs: Tensor | Sequence,
+    v: Tensor | Sequence[Tensor] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple:
     """(func(inputs), H v). H is symmetric, so that it is what vhp gives."""
     return _second("hvp", func, inputs, v, create_graph, strict)
 
@@ -63,8 +90,13 @@ def _second(where: str, func, inputs, v, create_graph: bool, strict: bool):
 
 
 def jacobian(
-    func, inputs, create_graph: bool = False, strict: bool = False, vectorize: bool = False, strategy: str = "reverse-mode"
-):
+    func: str | Callable,
+    inputs: Tensor | Sequence,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
     """J, one walk backwards for each element of the output: a tensor, or a tuple for each of several outputs, inputs.
 
     vectorize: one walk for all elements of an output, faster and with more memory. `strategy` chooses between ways to the same
@@ -85,9 +117,9 @@ def jacobian(
 
 
 def hessian(
-    func, inputs, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    func: Callable, inputs: Tensor | Sequence, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-):  # fmt: skip
+) -> Any:  # fmt: skip
     """H of a function that gives one number: the Jacobian of its gradient."""
     several = isinstance(inputs, tuple)
     _as_tuple("hessian", inputs, "inputs")

@@ -138,7 +138,7 @@ class set_grad_enabled(_Switch):  # noqa: N801
     def __new__(cls, mode: bool):
         return object.__new__(cls)
 
-    def __init__(self, mode: bool):
+    def __init__(self, mode: bool) -> None:
         if type(mode) is not bool:
             cause = tr("{}(): argument 'enabled' must be bool, not {}", type(self).__name__, type(mode).__name__)
             raise ArgumentTypeError(cause, f"{type(self).__name__}(True)")
@@ -151,7 +151,7 @@ class set_grad_enabled(_Switch):  # noqa: N801
             super().__enter__()
         setattr(modes, self._switched, self._values[self._switched])
 
-    def __call__(self, function):
+    def __call__(self, function: Any) -> Any:
         self.__exit__()
         return super().__call__(function)
 
@@ -180,7 +180,7 @@ class inference_mode(_Switch):  # noqa: N801
                 return made(mode)
             return made
 
-    def __init__(self, mode: bool = True):
+    def __init__(self, mode: bool = True) -> None:
         if type(mode) is not bool:
             cause = tr("inference_mode(): argument 'mode' must be bool, not {}", type(mode).__name__)
             raise ArgumentTypeError(cause, "inference_mode(True)")

@@ -7,7 +7,7 @@ In float64 with eps = 1e-6 both errors are near 1e-10, so that a wrong factor, s
 
 import importlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ class GradcheckError(GraphError):
 
 
 def gradcheck(
-    func,
-    inputs,
+    func: Callable,
+    inputs: Tensor | Sequence[Tensor],
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -38,7 +38,7 @@ def gradcheck(
     fast_mode: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
-    **accepted,
+    **accepted: Any,
 ) -> bool:
     """True where the gradients of func(*inputs) agree with finite differences, for every input that requires one.
 
@@ -104,14 +104,14 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func,
-    inputs,
-    grad_outputs=None,
+    func: Callable,
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
     *,
     gen_non_contig_grad_outputs: bool = False,
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
-    **options,
+    **options: Any,
 ) -> bool:
     """gradcheck of the gradient: second derivatives of func(*inputs), with respect to its inputs and to the gradients of its
     outputs, against finite differences of the first ones. `grad_outputs` are random where none are given."""

@@ -26,7 +26,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (PyTorch's name)
 
 
 @contextmanager
-def disable_saved_tensors_hooks(error_message: str):
+def disable_saved_tensors_hooks(error_message: str) -> Any:
     """A block in which saved_tensors_hooks raises with this message."""
     if saved._active:
         raise StateError(error_message, "outside of saved_tensors_hooks")

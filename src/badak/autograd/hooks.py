@@ -28,7 +28,7 @@ class RemovableHandle:
         flags: tuple[dict, ...] = (),
         *,
         extra_dict: Any = None,
-    ):
+    ) -> None:
         extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
         self.id, self._hooks, self._flags = RemovableHandle.next_id, hooks, (*flags, *extra)
         RemovableHandle.next_id += 1

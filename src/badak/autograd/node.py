@@ -39,7 +39,7 @@ class Leaf:
     slots = 1
     name = "leaf"
 
-    def __init__(self, accumulate: Callable[[Any, bool], None]):
+    def __init__(self, accumulate: Callable[[Any, bool], None]) -> None:
         self.accumulate = accumulate
         self.order = next(_order)
         self.hooks: dict[int, dict[int, Callable]] | None = None
@@ -60,7 +60,7 @@ class Node:
     keeps = False  # whether what it saved are constants of the function that it is a part of
     spent = False  # whether a gradient has gone through, where that needed no saved tensor; else `saved` is None then
 
-    def __init__(self, op, saved, edges, slots: int = 1):
+    def __init__(self, op: Any, saved: Any, edges: list, slots: int = 1) -> None:
         self.op, self.saved, self.edges, self.slots = op, saved, edges, slots
         self.order = next(_order)
 

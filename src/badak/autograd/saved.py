@@ -1,6 +1,6 @@
 """Hooks on what a graph saves: `pack` when a forward saves a tensor, `unpack` when its backward asks for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -153,7 +153,9 @@ class saved_tensors_hooks(Observer):  # noqa: N801  (PyTorch's name)
         super().__exit__(*error)
         _active.remove(self)
 
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(
+        self, op: Any, saved: Saved, inputs: Sequence[Tensor], arrays: list, attributes: dict, outputs: Sequence[Tensor]
+    ) -> None:
         node = outputs[0]._node
         if _active[-1] is not self or node is None or node.saved is not saved:
             return

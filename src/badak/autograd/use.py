@@ -45,7 +45,7 @@ class use(ContextDecorator):
         (tensor([0.5000, 0.5000]), 1)
     """
 
-    def __init__(self, function: Callable[..., Any], name: str | None = None):
+    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         expect_kind(function, Callable, "use: expected a function, got {}", "badak.use(my_softmax, 'softmax')")
         self.function: Callable[..., Any] = function
         self.name = str(name or getattr(function, "__name__", ""))

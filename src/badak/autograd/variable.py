@@ -1,6 +1,7 @@
 """Variable: what a tensor with a gradient was called before tensors had one themselves."""
 
 from types import SimpleNamespace
+from typing import Any
 
 from badak.autograd.engine import queue_callback
 from badak.core.errors import ArgumentError
@@ -21,6 +22,6 @@ class Variable(metaclass=_AnyTensor):
         return data.detach().requires_grad_() if requires_grad else data
 
 
-def variable(*args, **kwargs):
+def variable(*args: Any, **kwargs: Any) -> Any:
     """PyTorch's oldest name of `tensor`, which raises there, too."""
     raise ArgumentError("autograd.variable(...) is deprecated", "badak.tensor(data)")

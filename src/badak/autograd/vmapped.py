@@ -1,6 +1,6 @@
 """A Function within vmap: it runs for all examples at once, and its history is that of the tensors of all of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def of_examples(function, level, args, kwargs) -> Any:
+def of_examples(function: Any, level: Level, args: Sequence, kwargs: dict) -> Any:
     """What apply gives where arguments have the examples of a vmap."""
     if function.vmap is Function.vmap:
         own = {"function": function} | ({} if function.jvp is Function.jvp else {"jvp": staticmethod(_slopes_of_examples)})

@@ -87,7 +87,7 @@ class BadakError(Shown, Exception):
     `code` ("BADAK-011", or None) names the situation: `badak explain BADAK-011`, docs/reference/errors.md.
     """
 
-    def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None):
+    def __init__(self, cause: str, fix: str | None = None, *, code: int | None = None) -> None:
         self.cause, self.fix = shown(cause), None if fix is None else shown(fix)
         Exception.__init__(self, _whole(self.cause, self.fix))
         self.code = None if code is None else name_of(code)
@@ -176,7 +176,7 @@ class DeviceError(NotSupportedError, AssertionError):
 class BadakWarning(UserWarning):
     """Something that runs, and probably not as meant. `code`: as in BadakError."""
 
-    def __init__(self, text: str = "", code: int | None = None):
+    def __init__(self, text: str = "", code: int | None = None) -> None:
         super().__init__(_of(text, visible(text)))
         self.code = None if code is None else name_of(code)
 

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from badak.core.errors import user_line
 from badak.core.modes import anywhere, modes
 
@@ -55,53 +57,53 @@ class Observer:
 
     # operations and the graph
 
-    def on_op_enter(self, op, forward: Callable) -> Callable:
+    def on_op_enter(self, op: Any, forward: Callable) -> Callable:
         """An operation is about to run; gives the function that runs it. `on_op` tells of its end, unless it raises."""
         return forward
 
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(self, op: Any, saved: Any, inputs: tuple, arrays: list | tuple, attributes: dict, outputs: tuple) -> None:
         """An operation made the tensors `outputs`."""
 
-    def on_backward_enter(self, node, backward: Callable) -> Callable:
+    def on_backward_enter(self, node: Any, backward: Callable) -> Callable:
         """The backward of a node is about to run; gives the function that runs it. `on_backward` tells of its end."""
         return backward
 
-    def on_backward(self, node, dys, dxs) -> None:
+    def on_backward(self, node: Any, dys: list, dxs: tuple) -> None:
         """The backward of a node made the gradients `dxs`."""
 
-    def lets_write_over(self, node) -> bool:
+    def lets_write_over(self, node: Any) -> bool:
         """Whether the backward of this node may write a gradient over what its forward has saved."""
         return False
 
-    def on_node(self, node) -> None:
+    def on_node(self, node: Any) -> None:
         """The graph has one node more, of which no `on_op` tells."""
 
-    def on_backward_pass(self, outputs, gradients, options: tuple, proceed: Callable) -> None:
+    def on_backward_pass(self, outputs: list, gradients: list, options: tuple, proceed: Callable) -> None:
         """backward() is called on these tensors; proceed() does it. options: (retain_graph, create_graph, inputs)."""
         proceed()
 
-    def on_grad_sum(self, held, dy, out) -> None:
+    def on_grad_sum(self, held: np.ndarray, dy: np.ndarray, out: np.ndarray) -> None:
         """Two gradients met: out = held + dy, where out may be one of them."""
 
     # gradients of leaves
 
-    def on_accumulate(self, leaf, dy, owned: bool, proceed: Callable) -> None:
+    def on_accumulate(self, leaf: Any, dy: np.ndarray, owned: bool, proceed: Callable) -> None:
         """A gradient arrives at a leaf; proceed(dy, owned) adds it to .grad."""
         proceed(dy, owned)
 
-    def on_grad_read(self, leaf) -> None:
+    def on_grad_read(self, leaf: Any) -> None:
         """The .grad of a leaf is looked at."""
 
-    def on_grad_set(self, leaf, grad) -> None:
+    def on_grad_set(self, leaf: Any, grad: Any) -> None:
         """The .grad of a leaf became None, or a tensor."""
 
     # memory and values
 
-    def on_call(self, effect: Effect, args, kwargs, proceed: Callable):
+    def on_call(self, effect: Effect, args: tuple, kwargs: dict, proceed: Callable) -> Any:
         """A function with a decorator of this file is called; proceed(*args, **kwargs) gives its result."""
         return proceed(*args, **kwargs)
 
-    def on_constant(self, array) -> None:
+    def on_constant(self, array: np.ndarray) -> None:
         """An array was made from the program's text alone, as by zeros(3)."""
 
     def on_read(self, how: str) -> None:
@@ -110,48 +112,48 @@ class Observer:
     def on_write(self, by: str) -> None:
         """The counter of some memory went on: it has other values."""
 
-    def on_memory_asked(self, x) -> None:
+    def on_memory_asked(self, x: Any) -> None:
         """The program asks where in memory a tensor lies, how much there is, who else sees it, or how often it was written."""
 
-    def on_alias(self, x, of) -> None:
+    def on_alias(self, x: Any, of: Any) -> None:
         """This tensor is a new one on memory that was there before, that of the tensor `of`."""
 
     # modules and other objects
 
-    def on_function(self, function, args, proceed: Callable):
+    def on_function(self, function: Any, args: tuple, proceed: Callable) -> Any:
         """A Function of the program is applied to `args`; proceed() gives its result."""
         return proceed()
 
-    def on_module_access(self, module) -> None:
+    def on_module_access(self, module: Any) -> None:
         """A module is called, or asked for a member."""
 
-    def on_module_call(self, module, args, kwargs):
+    def on_module_call(self, module: Any, args: tuple, kwargs: dict) -> Any:
         """A module is about to be called: what the call gives in its place, or NotImplemented."""
         return NotImplemented
 
-    def on_member(self, module, name: str):
+    def on_member(self, module: Any, name: str) -> Any:
         """A module is asked for a parameter, a buffer or a child: what is given in its place, or NotImplemented."""
         return NotImplemented
 
-    def on_module_enter(self, module, args, kwargs) -> None:
+    def on_module_enter(self, module: Any, args: tuple, kwargs: dict) -> None:
         """A module is called."""
 
-    def on_module_exit(self, module, output, error=None) -> None:
+    def on_module_exit(self, module: Any, output: Any, error: Any = None) -> None:
         """The call that `on_module_enter` told of is over: it gave the output, or raised the error."""
 
-    def on_optimizer(self, optimizer) -> None:
+    def on_optimizer(self, optimizer: Any) -> None:
         """An optimizer was made."""
 
-    def on_train_mode(self, module) -> None:
+    def on_train_mode(self, module: Any) -> None:
         """A module went from training to evaluation, or back."""
 
-    def on_redefine(self, thing, how: str) -> None:
+    def on_redefine(self, thing: Any, how: str) -> None:
         """A module or a tensor is another one than before, apart from values and .grad."""
 
-    def on_state_read(self, holder, name: str) -> None:
+    def on_state_read(self, holder: Any, name: str) -> None:
         """Python decides by this attribute of an object what happens next, or changes it."""
 
-    def on_state_write(self, holder, name: str) -> None:
+    def on_state_write(self, holder: Any, name: str) -> None:
         """This attribute of an object, by which Python may decide later, is about to change."""
 
     def on_user_code(self, what: str) -> None:
@@ -268,7 +270,9 @@ def _observed(kind: str, function: Callable | None, **said):
     return through
 
 
-def pure(function=None, *, ufunc=None, elementwise: bool = False, along: str = ""):
+def pure(
+    function: Callable | None = None, *, ufunc: Callable | None = None, elementwise: bool = False, along: str = ""
+) -> Callable:
     """Decorator: the function makes tensors of its arguments, and nothing else happens.
 
     ufunc: the function of NumPy that does it for two tensors of one dtype. elementwise, along: what vmap may make of it.
@@ -276,12 +280,12 @@ def pure(function=None, *, ufunc=None, elementwise: bool = False, along: str = "
     return _observed("pure", function, ufunc=ufunc, elementwise=elementwise or ufunc is not None, along=along)
 
 
-def check(function=None, *, elementwise: bool = False):
+def check(function: Callable | None = None, *, elementwise: bool = False) -> Callable:
     """Decorator: the function looks at values and raises, or does nothing. elementwise: at each for itself."""
     return _observed("check", function, elementwise=elementwise)
 
 
-def writes(function=None, *, capturable: bool = False, elementwise: bool = False):
+def writes(function: Callable | None = None, *, capturable: bool = False, elementwise: bool = False) -> Callable:
     """Decorator: the function gives its first argument, a tensor, other values.
 
     capturable: calls of kernels alone do it. elementwise: it knows of no axis.
@@ -289,7 +293,7 @@ def writes(function=None, *, capturable: bool = False, elementwise: bool = False
     return _observed("writes", function, capturable=capturable, elementwise=elementwise)
 
 
-def state(function=None, *, alone: bool = False, prepared=None):
+def state(function: Callable | None = None, *, alone: bool = False, prepared: Callable | None = None) -> Callable:
     """Decorator: the function changes what outlives the call. alone: only its first argument, which is no tensor.
 
     prepared(*args, **kwargs) is asked after a recorded call. It gives None, or a pair (prepare, leaves): prepare() does all of
@@ -316,7 +320,7 @@ def for_all(namespace: dict, *names: str) -> None:
 grad_mode_listeners: list[Callable[[], None]] = []  # called where a block of no_grad() or its kin begins or ends
 
 
-def constant(array) -> None:
+def constant(array: np.ndarray) -> None:
     """Tell that this array was made from the program's text and from sizes alone."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_constant(array)
@@ -328,7 +332,7 @@ def read(how: str) -> None:
         modes.observer.on_read(how)
 
 
-def memory_asked(x) -> None:
+def memory_asked(x: Any) -> None:
     """Tell that the program asks where in memory a tensor lies, how much that is, who else sees it, how often it was written."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_memory_asked(x)
@@ -340,25 +344,25 @@ def user_code(what: str) -> None:
         modes.observer.on_user_code(what)
 
 
-def state_read(holder, name: str) -> None:
+def state_read(holder: Any, name: str) -> None:
     """Tell that what happens next depends on this attribute of an object, or changes it."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_state_read(holder, name)
 
 
-def state_write(holder, name: str) -> None:
+def state_write(holder: Any, name: str) -> None:
     """Tell that this attribute of an object, by which somebody may decide later, is about to change."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_state_write(holder, name)
 
 
-def alias(x, of) -> None:
+def alias(x: Any, of: Any) -> None:
     """Tell that this tensor is a new one on memory that was there before, as by of.detach()."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_alias(x, of)
 
 
-def redefine(thing, how: str | Callable[[], str]) -> None:
+def redefine(thing: Any, how: str | Callable[[], str]) -> None:
     """Tell that a module has another attribute, member or hook; that a tensor has another history or other memory, or that its
     gradient is wanted from now on, or no more. Recordings that met it hold no more. how: what happened, made if somebody asks."""
     if anywhere.has_observers and modes.observer is not None:
@@ -368,7 +372,7 @@ def redefine(thing, how: str | Callable[[], str]) -> None:
             recording.drop(how if isinstance(how, str) else how())
 
 
-def train_mode(module) -> None:
+def train_mode(module: Any) -> None:
     """Tell that a module went from training to evaluation, or back."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_train_mode(module)
@@ -376,7 +380,7 @@ def train_mode(module) -> None:
         recording.switched(module)
 
 
-def grad_handed_out(leaf) -> None:
+def grad_handed_out(leaf: Any) -> None:
     """Tell that the program takes the .grad of a leaf, which it may keep."""
     for recording in dependents.of(leaf):
         recording.grad_handed_out(leaf)
@@ -391,17 +395,17 @@ class Dependents:
     A recording has the methods drop(how), switched(module) and grad_handed_out(leaf), and is known only as long as others hold it.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.known: dict[int, tuple[Any, weakref.WeakSet]] = {}
 
-    def add(self, thing, recording) -> None:
+    def add(self, thing: Any, recording: Any) -> None:
         """The recording depends on this thing from now on."""
         key = id(thing)
         if key not in self.known:
             self.known[key] = weakref.ref(thing, lambda _: self.known.pop(key, None)), weakref.WeakSet()
         self.known[key][1].add(recording)
 
-    def of(self, thing) -> list:
+    def of(self, thing: Any) -> list:
         """The recordings that depend on it."""
         found = self.known.get(id(thing))
         return list(found[1]) if found is not None and found[0]() is thing else []

@@ -22,20 +22,20 @@ class Recorder(Observer):
         self.stack.clear()
         self._under_way.clear()
 
-    def entered(self, module, args, kwargs) -> Any:
+    def entered(self, module: Any, args: Any, kwargs: Any) -> Any:
         """A call begins: its entry, or None where the call is not to be recorded. By default the module itself."""
         return module
 
-    def left(self, entry, output, error) -> None:
+    def left(self, entry: Any, output: Any, error: Any) -> None:
         """A call with this entry is over: it gave the output, or raised the error."""
 
-    def on_module_enter(self, module, args, kwargs) -> None:
+    def on_module_enter(self, module: Any, args: tuple, kwargs: dict) -> None:
         entry = self.entered(module, args, kwargs)
         self._under_way.append((module, entry))
         if entry is not None:
             self.stack.append(entry)
 
-    def on_module_exit(self, module, output, error=None) -> None:
+    def on_module_exit(self, module: Any, output: Any, error: Any = None) -> None:
         if not any(known is module for known, _ in reversed(self._under_way)):
             return  # it was called before the recording began
         known = entry = None

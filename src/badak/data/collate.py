@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from badak.tensor import Tensor, stack
 from badak.tensor.dtypes import of_numpy
 
 
-def default_convert(data):
+def default_convert(data: Any) -> Any:
     """NumPy arrays and numbers in `data` as tensors, in the containers that they came in; all else as it is."""
     if isinstance(data, Tensor):
         return data
@@ -27,7 +28,7 @@ def default_convert(data):
     return data
 
 
-def collate(batch, *, collate_fn_map=None):
+def collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
     """One batch of the examples `batch`, by the functions that `collate_fn_map` gives for a type or a tuple of types.
 
     Each is called as f(batch, collate_fn_map=...). Mappings, named tuples, tuples and sequences are taken apart and put
@@ -94,7 +95,7 @@ def _need_equal_shapes(batch) -> None:
             raise ShapeError(cause, "pad the examples to one length, or pass collate_fn")
 
 
-def collate_tensor_fn(batch, *, collate_fn_map=None):
+def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: dict | None = None) -> Tensor:
     """Tensors of one shape, stacked along a new first axis."""
     _need_equal_shapes(batch)
     if any(x.requires_grad for x in batch):
@@ -102,7 +103,7 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
     return Tensor._of(np.stack([x._array for x in batch]))
 
 
-def collate_numpy_array_fn(batch, *, collate_fn_map=None):
+def collate_numpy_array_fn(batch: list, *, collate_fn_map: dict | None = None) -> Tensor:
     """Arrays of one shape as one tensor; arrays of strings or objects are refused."""
     if batch[0].dtype.kind in "SUO":
         cause = tr("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}", batch[0].dtype)
@@ -118,7 +119,7 @@ def _numbers(dtype=None):
     return collate_numbers
 
 
-def collate_str_fn(batch, *, collate_fn_map=None):
+def collate_str_fn(batch: list | tuple, *, collate_fn_map: dict | None = None) -> Any:
     """Texts stay a list."""
     return batch
 
@@ -135,7 +136,7 @@ default_collate_fn_map = {
 events.for_all(globals(), "default_collate_fn_map")
 
 
-def default_collate(batch):
+def default_collate(batch: Sequence | Sequence[float]) -> Any:
     """One batch of the examples `batch`: tensors, arrays and numbers (float64, int64) become tensors with a new first axis.
 
     Texts stay lists; dicts, named tuples, lists and tuples (which become lists) are collated member by member.

@@ -21,7 +21,7 @@ class Dataset(Generic[T_co]):
     It may define `__getitems__(indices)`, which returns the list of examples of a whole batch.
     """
 
-    def __getitem__(self, index) -> T_co:
+    def __getitem__(self, index: int) -> T_co:
         raise undefined(self, "def __getitem__(self, index)")
 
     def __add__(self, other: "Dataset[T_co]") -> "ConcatDataset[T_co]":
@@ -64,7 +64,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             raise ArgumentError(tr("TensorDataset: Size mismatch between tensors: expected equal first sizes; got {}", sizes))
         self.tensors = tensors
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         return tuple(x[index] for x in self.tensors)
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ class StackDataset(Dataset):
         if any(len(member) != self._length for member in members):
             raise ShapeError(tr("StackDataset: Size mismatch between datasets: {}", [len(member) for member in members]))
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         if isinstance(self.datasets, dict):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
@@ -143,7 +143,7 @@ class ConcatDataset(Dataset[T_co]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> Any:
         place = idx + len(self) if idx < 0 else idx
         if not 0 <= place < len(self):
             raise IndexOutOfRangeError(tr("ConcatDataset: index {} is outside of {} examples", idx, len(self)))
@@ -193,7 +193,7 @@ class Subset(Dataset[T_co]):
             raise NotSupportedError(cause, "def __getitems__(self, indices): return [self[i] for i in indices]")
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, idx):
+    def __getitem__(self, idx: int) -> Any:
         if isinstance(idx, list):
             return self.dataset[[self.indices[i] for i in idx]]
         return self.dataset[self.indices[idx]]
@@ -214,7 +214,7 @@ class Subset(Dataset[T_co]):
         return self.dataset.gather([self.indices[i] for i in indices])
 
 
-def random_split(dataset: Any, lengths: Sequence[int | float], generator=default_generator) -> list[Subset]:
+def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = default_generator) -> list[Subset]:
     """Part `dataset` by chance into subsets of these lengths, or of these fractions where they sum to 1.
 
     floor(fraction N) each; what is left over goes one by one to the first subsets. Raises ArgumentError for lengths that

@@ -1,16 +1,20 @@
 """How one batch is read: from a dataset, by the numbers that a sampler gave."""
 
+from collections.abc import Callable
+from typing import Any
+
 from badak.data.collate import default_collate
 from badak.data.dataset import IterableDataset, can_gather
+from badak.tensor.tensor import Tensor
 
 
 class MapFetcher:
     """Reads examples by their numbers."""
 
-    def __init__(self, dataset, batched: bool, collate_fn, drop_last: bool):
+    def __init__(self, dataset: Any, batched: bool, collate_fn: Callable, drop_last: bool) -> None:
         self.dataset, self.batched, self.collate_fn = dataset, batched, collate_fn
 
-    def fetch(self, index):
+    def fetch(self, index: Any) -> Any:
         """The batch of the numbers `index`; without batching, the converted example of one number."""
         if not self.batched:
             return self.collate_fn(self.dataset[index])
@@ -26,11 +30,11 @@ class MapFetcher:
 class IterableFetcher:
     """Reads the next examples of an iterable dataset; StopIteration at its end."""
 
-    def __init__(self, dataset, batched: bool, collate_fn, drop_last: bool):
+    def __init__(self, dataset: Any, batched: bool, collate_fn: Callable, drop_last: bool) -> None:
         self.examples = iter(dataset)
         self.batched, self.collate_fn, self.drop_last, self.ended = batched, collate_fn, drop_last, False
 
-    def fetch(self, index):
+    def fetch(self, index: list) -> Tensor:
         """A batch of as many examples as `index` has numbers (their values mean nothing here)."""
         if self.ended:
             raise StopIteration
@@ -48,7 +52,7 @@ class IterableFetcher:
         return self.collate_fn(batch)
 
 
-def fetcher_of(dataset, batched: bool, collate_fn, drop_last: bool):
+def fetcher_of(dataset: Any, batched: bool, collate_fn: Callable, drop_last: bool) -> Any:
     """The fetcher for this kind of dataset."""
     kind = IterableFetcher if isinstance(dataset, IterableDataset) else MapFetcher
     return kind(dataset, batched, collate_fn, drop_last)

@@ -20,6 +20,7 @@ from badak.data.fetch import fetcher_of
 from badak.data.loader_state import Position
 from badak.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from badak.data.workers import End, Failure, Recipe, WorkerPool
+from badak.tensor.generator import Generator
 from badak.tensor.random import or_default
 
 T_co = TypeVar("T_co", covariant=True)
@@ -72,10 +73,27 @@ class DataLoader(Generic[T_co]):
 
     _ready = False
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
-                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
-                 generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="",
-                 in_order=True) -> None:  # fmt: skip
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: RandomSampler | None = None,
+        batch_sampler: Any = None,
+        num_workers: int = 0,
+        collate_fn: Any = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Any = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: Any = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
         self.dataset, self.generator, self.num_workers = dataset, generator, num_workers
         self.pin_memory, self.pin_memory_device, self.timeout = pin_memory, pin_memory_device, timeout
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
@@ -107,7 +125,7 @@ class DataLoader(Generic[T_co]):
         return self._multiprocessing_context
 
     @multiprocessing_context.setter
-    def multiprocessing_context(self, value) -> None:
+    def multiprocessing_context(self, value: Any) -> None:
         self._multiprocessing_context = _context(value, self.num_workers)
 
     @property
@@ -146,7 +164,7 @@ class DataLoader(Generic[T_co]):
                        "slow or even freeze", self.num_workers, cores())  # fmt: skip
             warn(cause, f"num_workers={cores()}")
 
-    def unread(self):
+    def unread(self) -> Any:
         """An iteration that gives functions in place of batches, each of which reads its batch: what nobody calls is not read.
 
         Worker processes read ahead, and an iterable dataset has no numbers: there each batch is read before its function is given.

@@ -4,7 +4,9 @@ The order of an epoch is a function of the generators' states at its start. A po
 number of batches given; to go on is to draw the order once more and to pass over what was given.
 """
 
+from collections.abc import Sequence
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +24,11 @@ class Position:
     It does not hold the loader itself: a cycle would keep the workers of a loader that nobody uses any more.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._latest: Start | None = None  # the iteration that counts, while it lasts
         self._resume: dict | None = None
 
-    def start(self, loader) -> "Start":
+    def start(self, loader: Any) -> "Start":
         """Begin an iteration: from the loaded state if there is one, else from the first batch."""
         states = [generator.state() for generator in _generators(loader)]
         seed, resume = loader._crew_seed, self._resume
@@ -37,7 +39,7 @@ class Position:
             self._resume = None
         return self._latest
 
-    def state_dict(self, loader) -> dict:
+    def state_dict(self, loader: Any) -> dict:
         """Batches given; at the start of the epoch: the generators' states, and the seed of workers that lived on from before.
 
         Between epochs, where no order has been drawn, "default" is None.
@@ -55,7 +57,7 @@ class Position:
             "crew_seed": latest.crew_seed,
         }
 
-    def load_state_dict(self, loader, state: dict) -> None:
+    def load_state_dict(self, loader: Any, state: dict) -> None:
         """Set the loader's generators back, and remember where the next iteration goes on. Raises StateError, nothing changed,
         where `state` is not a position of such a loader."""
         generators = _generators(loader)
@@ -75,11 +77,11 @@ class Position:
 class Start:
     """The start of one iteration and how far it has come: the generators' states then, the batches given since."""
 
-    def __init__(self, position: Position, default, states, crew_seed, batches: int, replay: bool):
+    def __init__(self, position: Position, default: Any, states: Sequence, crew_seed: Any, batches: int, replay: bool) -> None:
         self._position, self.default, self.states, self.crew_seed = position, default, states, crew_seed
         self.batches, self._replay = batches, replay
 
-    def replaying(self):
+    def replaying(self) -> Any:
         """While a resumed iteration draws its order again, the default generator stands where it stood at the start."""
         return _rewound(self.default) if self._replay else nullcontext()
 

@@ -29,7 +29,7 @@ SPACE = "\u2581"  # how SentencePiece writes a space
 class MarianTokens:
     """Sentences of the source as numbers, and numbers as sentences of the target."""
 
-    def __init__(self, ids: dict[str, int], source: Any, target: Any):
+    def __init__(self, ids: dict[str, int], source: Any, target: Any) -> None:
         self.ids, self.source, self.target = ids, source, target
         self.tokens = {number: token for token, number in ids.items()}
         self.eos = ids[END]

@@ -23,7 +23,7 @@ class PieceVocabulary(Vocabulary):
 
     kind = "pieces"
 
-    def __init__(self, tokens: Iterable[str]):
+    def __init__(self, tokens: Iterable[str]) -> None:
         super().__init__(tokens)
         self.letters = CharVocabulary(token for token in self.tokens if len(token) == 1)
 

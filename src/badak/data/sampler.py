@@ -22,7 +22,7 @@ _CHUNK = 32  # numbers that a sampler with replacement draws at a time, as PyTor
 class Sampler(Generic[T_co]):
     """An order: `__iter__` gives the numbers of examples, or lists of them for a batch sampler."""
 
-    def __init__(self, data_source=None) -> None:
+    def __init__(self, data_source: Any = None) -> None:
         pass
 
     def __iter__(self) -> Iterator[T_co]:
@@ -48,7 +48,9 @@ class RandomSampler(Sampler[int]):
     Without a generator each iteration seeds one of its own with one number of the default generator.
     """
 
-    def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator=None) -> None:
+    def __init__(
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator: Generator | None = None
+    ) -> None:
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
         _need_bool(replacement, "replacement")
@@ -79,7 +81,7 @@ class RandomSampler(Sampler[int]):
 class SubsetRandomSampler(Sampler[int]):
     """The given numbers in random order."""
 
-    def __init__(self, indices: Sequence[int], generator=None) -> None:
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
@@ -93,7 +95,9 @@ class SubsetRandomSampler(Sampler[int]):
 class WeightedRandomSampler(Sampler[int]):
     """num_samples numbers below len(weights), number i with probability weights[i] / sum(weights)."""
 
-    def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator=None) -> None:
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ) -> None:
         _need_positive(num_samples, "num_samples")
         _need_bool(replacement, "replacement")
         values = np.asarray(weights._array if isinstance(weights, Tensor) else weights, np.float64)

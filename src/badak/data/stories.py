@@ -181,7 +181,7 @@ class World:
 class Writer:
     """Draws one story: sentences that the world allows, in an order that makes sense."""
 
-    def __init__(self, rng: random.Random):
+    def __init__(self, rng: random.Random) -> None:
         self.rng, self.world, self.sentences = rng, World(), list[Sentence]()
         self.introduced = 0  # sentences of the opening
 

@@ -27,7 +27,7 @@ class Vocabulary:
     kind = ""
     special: Sequence[int] = ()  # numbers of tokens that stand for no text
 
-    def __init__(self, tokens: Iterable[str]):
+    def __init__(self, tokens: Iterable[str]) -> None:
         name = type(self).__name__
         found = tuple(tokens if isinstance(tokens, str) else validation.several(name, tokens, tr("tokens"), tr("['a', 'b']")))
         self.tokens = tuple(validation.text(name, token) for token in found)
@@ -86,7 +86,7 @@ class CharVocabulary(Vocabulary):
 
     kind = "characters"
 
-    def __init__(self, tokens: Iterable[str]):
+    def __init__(self, tokens: Iterable[str]) -> None:
         super().__init__(tokens)
         long = next((token for token in self.tokens if len(token) != 1), None)
         if long is not None:
@@ -122,7 +122,7 @@ class WordVocabulary(Vocabulary):
     kind = "words"
     pad, sos, eos, unk, mask = special = range(5)
 
-    def __init__(self, tokens: Iterable[str]):
+    def __init__(self, tokens: Iterable[str]) -> None:
         super().__init__(tokens)
         if self.tokens[:5] != SPECIALS:
             cause = tr("WordVocabulary: expected the tokens {} first; got {}", " ".join(SPECIALS), shown(self.tokens[:5]))

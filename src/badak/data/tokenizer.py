@@ -63,7 +63,7 @@ class Tokenizer:
     kind = "subwords"
     prompt_marks = False  # whether a prompt is given the marks around it: with those of a folder models have learned
 
-    def __init__(self, made: Any):
+    def __init__(self, made: Any) -> None:
         made.no_padding()  # a file may say that each text is padded, or cut, to so many tokens: `pad` and who reads them do that
         made.no_truncation()
         self.library, self.ids = made, made.get_vocab()
@@ -281,7 +281,7 @@ class Tokenizer:
 class TextStream:
     """The text of numbers that come one by one: a piece as soon as its characters are whole. after: as in `Tokenizer.pieces`."""
 
-    def __init__(self, tokenizer: Tokenizer, after: Sequence[int] = (), skip_special: bool = False):
+    def __init__(self, tokenizer: Tokenizer, after: Sequence[int] = (), skip_special: bool = False) -> None:
         self.tokenizer, self.skip_special, self.given = tokenizer, skip_special, [int(number) for number in after]
         self.stream = library().decoders.DecodeStream(skip_special_tokens=skip_special)
         for number in self.given:

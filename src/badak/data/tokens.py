@@ -189,7 +189,7 @@ class TokenFile:
     for that, a few seconds for a billion tokens.
     """
 
-    def __init__(self, folder: str | os.PathLike):
+    def __init__(self, folder: str | os.PathLike) -> None:
         self.folder = as_path(folder)
         if not (self.folder / ABOUT).is_file():
             raise FileError(tr("{}: no folder of tokens, or one that was not finished", folder), "badak tokenize TEXT -o FOLDER")
@@ -266,7 +266,7 @@ class TokenWindows(Dataset):
     ids: an array in memory or on the disk. Raises ArgumentError for a text shorter than one window.
     """
 
-    def __init__(self, ids: np.ndarray, context: int):
+    def __init__(self, ids: np.ndarray, context: int) -> None:
         validation.array_of_tokens("TokenWindows", ids)
         validation.whole("TokenWindows", "context", context)
         if len(ids) <= context:

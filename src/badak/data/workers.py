@@ -14,6 +14,7 @@ import signal
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
@@ -70,12 +71,12 @@ class End:
 class Failure:
     """An exception of a worker on its way to the main process, with its traceback as text."""
 
-    def __init__(self, error: BaseException, worker: int):
+    def __init__(self, error: BaseException, worker: int) -> None:
         self.kind = type(error)
         text = "".join(traceback.format_exception(error))
         self.text = f"Caught {self.kind.__name__} in DataLoader worker process {worker}.\nOriginal {text}"
 
-    def reraise(self):
+    def reraise(self) -> None:
         """Raise an exception of the original kind with worker and original traceback as its text."""
         text = _Verbatim(self.text) if issubclass(self.kind, KeyError) else self.text
         try:
@@ -185,7 +186,7 @@ def _reply(pipe, worker, task, result) -> bool:
 class WorkerPool:
     """The workers of one loader."""
 
-    def __init__(self, recipe: Recipe, context=None):
+    def __init__(self, recipe: Recipe, context: Any = None) -> None:
         context = context or multiprocessing.get_context()
         self.pipes: list[Any] = []
         self.processes: list[Any] = []
@@ -203,14 +204,14 @@ class WorkerPool:
             self.processes.append(process)
             there.close()
 
-    def send(self, worker: int, number: int, index) -> None:
+    def send(self, worker: int, number: int, index: Sequence[int]) -> None:
         """Give a worker the task of reading batch `number`."""
         try:
             self.pipes[worker].send((self.epoch, number, index))
         except OSError:
             self._complain(worker)
 
-    def receive(self, timeout: float):
+    def receive(self, timeout: float) -> tuple:
         """The next result that any worker has: (worker, number, result). RuntimeError after `timeout` seconds (0: never)."""
         deadline = time.monotonic() + timeout if timeout else None
         while True:

@@ -4,6 +4,9 @@ With async_op=True they give a handle, and go on whenever this rank asks for any
 MPI moves the data; values are added here, in the order of `sums.py`, so that the bits do not depend on who adds.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -17,7 +20,7 @@ from badak.distributed.work import Work, finish, start
 from badak.tensor import Tensor
 
 
-def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None) -> Work | None:
+def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits: Any = None) -> Work | None:
     """Let the ranks agree on `line`, then let `data` run; the handle, or None when it is done."""
     events.user_code(tr("ranks talk to each other"))
     agreed = agreement(group, line, fits)
@@ -31,13 +34,13 @@ def begin(group: ProcessGroup, line: str, data: Steps, async_op: bool, fits=None
     return finish(start(group, work), async_op)
 
 
-def array(x, where: str) -> np.ndarray:
+def array(x: Tensor, where: str) -> np.ndarray:
     """The values of a tensor."""
     expect_kind(x, Tensor, "{}: expected a tensor; got {}", "badak.tensor(value), or the object collectives", where)
     return x._array
 
 
-def arrays(many, where: str, group: ProcessGroup) -> list[np.ndarray]:
+def arrays(many: Sequence[Tensor], where: str, group: ProcessGroup) -> list[np.ndarray]:
     """The values of one tensor for each rank."""
     made = [array(x, where) for x in many]
     if len(made) != group.size():
@@ -76,7 +79,7 @@ def member(group: ProcessGroup, asked: int | None, inside: int | None, where: st
 # ---------------------------------------------------------------- the names
 
 
-def barrier(group=None, async_op: bool = False, device_ids=None) -> Work | None:
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
     """Wait until every rank of the group has come here."""
     if (group := mine(group)) is None:
         return None
@@ -88,14 +91,16 @@ def barrier(group=None, async_op: bool = False, device_ids=None) -> Work | None:
     return begin(group, "barrier", data(), async_op)
 
 
-def monitored_barrier(group=None, timeout=None, wait_all_ranks: bool = False) -> None:
+def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
     """barrier with a time limit of its own; its error names the ranks that did not come."""
     work = barrier(group, async_op=True)
     if work is not None:
         work.wait(timeout)
 
 
-def broadcast(tensor, src: int | None = None, group=None, async_op: bool = False, group_src: int | None = None) -> Work | None:
+def broadcast(
+    tensor: Tensor, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
+) -> Work | None:
     """tensor = the one of rank src, on every rank."""
     if (group := mine(group)) is None:
         return None
@@ -111,7 +116,7 @@ def broadcast(tensor, src: int | None = None, group=None, async_op: bool = False
     return begin(group, f"broadcast from rank {group.ranks[root]} of {says(x)}", data(), async_op)
 
 
-def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:
+def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
     """tensor = the tensors of all ranks joined by op, on every rank; the same bits on each."""
     if (group := mine(group)) is None:
         return None
@@ -125,7 +130,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False) -> W
     return begin(group, f"all_reduce({op.name}) of {says(x)}", data(), async_op)
 
 
-def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:
+def all_reduce_coalesced(tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
     """all_reduce of several tensors of one dtype in one exchange."""
     if (group := mine(group)) is None:
         return None
@@ -144,7 +149,12 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op: bool = 
 
 
 def reduce(
-    tensor, dst: int | None = None, op=ReduceOp.SUM, group=None, async_op: bool = False, group_dst: int | None = None
+    tensor: Tensor,
+    dst: int | None = None,
+    op: Any = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
 ) -> Work | None:
     """tensor = the tensors of all ranks joined by op, on rank dst; elsewhere it stays as it is."""
     if (group := mine(group)) is None:
@@ -168,7 +178,7 @@ def reduce(
     return begin(group, f"reduce({op.name}) to rank {group.ranks[root]} of {says(x)}", data(), async_op)
 
 
-def all_gather(tensor_list, tensor, group=None, async_op: bool = False) -> Work | None:
+def all_gather(tensor_list: Sequence[Tensor], tensor: Tensor, group: Any = None, async_op: bool = False) -> Work | None:
     """tensor_list[i] = the tensor of rank i, on every rank. Their shapes are equal."""
     if (group := mine(group)) is None:
         return None
@@ -183,7 +193,7 @@ def all_gather(tensor_list, tensor, group=None, async_op: bool = False) -> Work 
     return begin(group, f"all_gather of {says(x)}", data(), async_op)
 
 
-def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op: bool = False) -> Work | None:
+def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False) -> Work | None:
     """output_tensor = the tensors of all ranks, one after the other, or stacked."""
     if (group := mine(group)) is None:
         return None
@@ -198,7 +208,12 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op: bo
 
 
 def gather(
-    tensor, gather_list=None, dst: int | None = None, group=None, async_op: bool = False, group_dst: int | None = None
+    tensor: Tensor,
+    gather_list: Sequence[Tensor] | None = None,
+    dst: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
 ) -> Work | None:
     """gather_list[i] = the tensor of rank i, on rank dst; the others give no list."""
     if (group := mine(group)) is None:
@@ -223,7 +238,12 @@ def gather(
 
 
 def scatter(
-    tensor, scatter_list=None, src: int | None = None, group=None, async_op: bool = False, group_src: int | None = None
+    tensor: Tensor,
+    scatter_list: Sequence[Tensor] | None = None,
+    src: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_src: int | None = None,
 ) -> Work | None:
     """tensor = scatter_list[i] of rank src, on rank i; the others give no list."""
     if (group := mine(group)) is None:
@@ -248,7 +268,7 @@ def scatter(
     return begin(group, f"scatter from rank {group.ranks[root]} of {says(x)}", data(), async_op)
 
 
-def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:
+def reduce_scatter(output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
     """output = input_list[i] of all ranks joined by op, on rank i."""
     if (group := mine(group)) is None:
         return None
@@ -258,7 +278,9 @@ def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op: bo
     return _reduce_scatter("reduce_scatter", output, xs, op, group, async_op)
 
 
-def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op: bool = False) -> Work | None:  # noqa: A002
+def reduce_scatter_tensor(
+    output: Any, input: Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:  # noqa: A002
     """output = the i-th part of input of all ranks joined by op, on rank i."""
     if (group := mine(group)) is None:
         return None

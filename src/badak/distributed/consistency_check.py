@@ -32,7 +32,7 @@ def is_checked(group: "ProcessGroup") -> bool:
 class Telling:
     """These ranks of a communicator tell each other a line each: `steps()` is the generator, `absent()` who has not told yet."""
 
-    def __init__(self, comm: Any, ranks: list[int], tag: int, line: str):
+    def __init__(self, comm: Any, ranks: list[int], tag: int, line: str) -> None:
         self.comm, self.ranks, self.tag, self.line = comm, ranks, tag, line
         self.requests: dict[int, Any] = {}
 
@@ -57,7 +57,7 @@ class Telling:
 class Agreement:
     """One exchange of lines on a group, in which they must fit together."""
 
-    def __init__(self, group: "ProcessGroup", line: str, fits: Callable[[list[str]], bool] | None = None):
+    def __init__(self, group: "ProcessGroup", line: str, fits: Callable[[list[str]], bool] | None = None) -> None:
         self.group, self.fits = group, fits
         self.n = group.sequence = group.sequence + 1
         self.telling = Telling(group.talk, list(range(group.size())), self.n % group.tags, line)
@@ -110,7 +110,7 @@ def meeting(ranks: list[int], what: str) -> Telling:
     return Telling(engine().words, ranks, MEETING + zlib.crc32(line.encode()) % 30000, line)
 
 
-def agreement(group: "ProcessGroup", line: str, fits=None) -> Agreement | None:
+def agreement(group: "ProcessGroup", line: str, fits: Any = None) -> Agreement | None:
     """An exchange, where this group makes one."""
     if is_checked(group):
         return Agreement(group, line, fits)

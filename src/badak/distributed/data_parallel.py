@@ -34,19 +34,19 @@ class DistributedDataParallel(Module):
     def __init__(
         self,
         module: Module,
-        device_ids=None,
-        output_device=None,
+        device_ids: Any = None,
+        output_device: Any = None,
         dim: int = 0,
         broadcast_buffers: bool = True,
         init_sync: bool = True,
-        process_group=None,
-        bucket_cap_mb=None,
+        process_group: Any = None,
+        bucket_cap_mb: Any = None,
         find_unused_parameters: bool = False,
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        **options,
-    ):
+        **options: Any,
+    ) -> None:
         if process_group is None and not is_initialized():
             fix = tr("call it before, with world_size=1 where there is one process; or use the model without the wrapper")
             raise ArgumentError("Default process group has not been initialized, please make sure to call init_process_group.", fix)
@@ -105,7 +105,7 @@ class DistributedDataParallel(Module):
                 async_op=False,
             )
 
-    def forward(self, *inputs, **kwargs):
+    def forward(self, *inputs: Any, **kwargs: Any) -> Tensor:
         """module(*inputs, **kwargs)."""
         reducer = self._reducer
         if modes.grad:
@@ -128,7 +128,7 @@ class DistributedDataParallel(Module):
         return {}
 
     @contextmanager
-    def no_sync(self):
+    def no_sync(self) -> Any:
         """Within the block gradients stay on their rank and add up; the next backward of a forward outside of it shares the sum."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:

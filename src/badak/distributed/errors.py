@@ -21,7 +21,7 @@ class ProcessException(StateError):
         fix: what helps
     """
 
-    def __init__(self, msg: str, error_index: int, error_pid: int, fix: str | None = None):
+    def __init__(self, msg: str, error_index: int, error_pid: int, fix: str | None = None) -> None:
         super().__init__(msg, fix)
         self.msg, self.error_index, self.error_pid = msg, error_index, error_pid
 
@@ -47,7 +47,7 @@ class ProcessExitedException(ProcessException):
 
     def __init__(
         self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None, fix: str | None = None
-    ):
+    ) -> None:
         super().__init__(msg, error_index, error_pid, fix)
         self.exit_code, self.signal_name = exit_code, signal_name
 

@@ -1,6 +1,7 @@
 """all_to_all: every rank sends a part of its own to each other one."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -8,14 +9,15 @@ from badak.core.errors import ShapeError, tr
 from badak.distributed.collectives import array, arrays, begin, flat, put, raw
 from badak.distributed.group import ProcessGroup, mine
 from badak.distributed.work import Work
+from badak.tensor.tensor import Tensor
 
 
 def all_to_all_single(
-    output,
-    input,
-    output_split_sizes=None,
-    input_split_sizes=None,
-    group=None,
+    output: Any,
+    input: Tensor,
+    output_split_sizes: Any = None,
+    input_split_sizes: Any = None,
+    group: Any = None,
     async_op: bool = False,  # noqa: A002
 ) -> Work | None:
     """The j-th part of rank i's input becomes the i-th part of rank j's output; parts are rows of the first dim."""
@@ -26,7 +28,7 @@ def all_to_all_single(
     return _exchange("all_to_all_single", group, [x], into, math.prod(x.shape[1:]), [output], out, async_op)
 
 
-def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op: bool = False) -> Work | None:
+def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False) -> Work | None:
     """output_tensor_list[i] on rank j = input_tensor_list[j] on rank i."""
     if (group := mine(group)) is None:
         return None

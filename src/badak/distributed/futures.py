@@ -13,7 +13,7 @@ class Future:
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
-    def __init__(self, *, devices: Any = None):
+    def __init__(self, *, devices: Any = None) -> None:
         self._finish: Callable[[], Any] | None = None  # what has to be done for it, and gives it
         self._is_ready: Callable[[], bool] = bool
         self._set = threading.Event()

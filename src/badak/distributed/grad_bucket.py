@@ -11,7 +11,7 @@ from badak.tensor import Tensor
 class GradBucket:
     """Some gradients in one row, `buffer()`; those that this rank does not have are zeros."""
 
-    def __init__(self, number: int, params: list[Tensor], row: np.ndarray, last: bool):
+    def __init__(self, number: int, params: list[Tensor], row: np.ndarray, last: bool) -> None:
         self._number, self._params, self._row, self._last = number, params, row, last
         self._buffer = Tensor._of(row)
 

@@ -3,6 +3,7 @@
 import os
 import zlib
 from collections import Counter, deque
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -15,6 +16,7 @@ from badak.distributed.places import Place, place, refuse_one_of_many
 from badak.distributed.shared import Shared, shared_memory
 from badak.distributed.work import Work, _seconds, forget, start
 from badak.tensor import device as as_device
+from badak.tensor.dtypes import Device
 
 WORLDS = 4  # that get shared memory
 BACKENDS = ("mpi", "gloo", "nccl")
@@ -29,7 +31,7 @@ class ProcessGroup:
     begun   how many collectives this rank has called
     """
 
-    def __init__(self, ranks: list[int], own: int, comms: tuple[Any, Any, Any], seconds: float, called: str, backend: str):
+    def __init__(self, ranks: list[int], own: int, comms: tuple[Any, Any, Any], seconds: float, called: str, backend: str) -> None:
         self.ranks, self._rank, self.seconds, self.called, self.backend = ranks, own, seconds, called, backend
         self.comm, self.talk, self.mail = comms
         self.sequence = self.begun = 0
@@ -141,13 +143,13 @@ def is_initialized() -> bool:
 def init_process_group(
     backend: str | None = None,
     init_method: str | None = None,
-    timeout=None,
+    timeout: Any = None,
     world_size: int = -1,
     rank: int = -1,
-    store=None,
+    store: Any = None,
     group_name: str = "",
-    pg_options=None,
-    device_id=None,
+    pg_options: Any = None,
+    device_id: Any = None,
 ) -> None:
     """Form the group of all ranks that `badak launch` or `mpirun` has started; alone, a group of one.
 
@@ -218,7 +220,7 @@ def _place(size: int, rank: int) -> Place:
     return here
 
 
-def destroy_process_group(group_=None, **named) -> None:
+def destroy_process_group(group_: Any = None, **named: Any) -> None:
     """End a group; without one, all of them."""
     chosen = named.get("group", group_)
     gone = [chosen] if chosen is not None and chosen is not group.WORLD else list(_made)
@@ -230,7 +232,7 @@ def destroy_process_group(group_=None, **named) -> None:
         group.WORLD = GroupMember.WORLD = None
 
 
-def chosen(asked=None) -> ProcessGroup:
+def chosen(asked: Any = None) -> ProcessGroup:
     """The group that a call means. Raises StateError before init_process_group, ArgumentError for one we are not in."""
     world = group.WORLD
     if world is None:
@@ -251,34 +253,34 @@ def _rank_not_in_group(group) -> bool:
     return isinstance(group, int) and group == NON_MEMBER
 
 
-def mine(asked) -> ProcessGroup | None:
+def mine(asked: Any) -> ProcessGroup | None:
     """The group that is asked for; None where this rank is not in it, so that a collective does nothing here, as in PyTorch."""
     return None if _rank_not_in_group(asked) else chosen(asked)
 
 
-def get_rank(group=None) -> int:
+def get_rank(group: Any = None) -> int:
     """Our number in the group; -1 where we are not in it."""
     found = mine(group)
     return -1 if found is None else found.rank()
 
 
-def get_world_size(group=None) -> int:
+def get_world_size(group: Any = None) -> int:
     """How many ranks the group has; -1 where we are not in it."""
     found = mine(group)
     return -1 if found is None else found.size()
 
 
-def get_backend(group=None) -> str:
+def get_backend(group: Any = None) -> str:
     """The backend that the program asked for; MPI does the work."""
     return chosen(group).backend
 
 
-def get_backend_config(group=None) -> str:
+def get_backend_config(group: Any = None) -> str:
     """The same, as PyTorch writes it."""
     return f"cpu:{get_backend(group)}"
 
 
-def get_default_backend_for_device(device) -> str:
+def get_default_backend_for_device(device: Device) -> str:
     """The word that PyTorch has for a device: "gloo" for a CPU. Raises ArgumentError for a device that it does not know."""
     kind = as_device(device).type
     if kind not in Backend.default_device_backend_map:
@@ -298,12 +300,12 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     return int(fallback_rank)
 
 
-def get_process_group_ranks(group=None) -> list[int]:
+def get_process_group_ranks(group: Any = None) -> list[int]:
     """The numbers that its ranks have in the world."""
     return list(chosen(group).ranks)
 
 
-def get_global_rank(group, group_rank: int) -> int:
+def get_global_rank(group: Any, group_rank: int) -> int:
     """The number in the world of a rank of the group."""
     ranks = chosen(group).ranks
     if not 0 <= group_rank < len(ranks):
@@ -311,7 +313,7 @@ def get_global_rank(group, group_rank: int) -> int:
     return ranks[group_rank]
 
 
-def get_group_rank(group, global_rank: int) -> int:
+def get_group_rank(group: Any, global_rank: int) -> int:
     """The number in the group of a rank of the world."""
     ranks = chosen(group).ranks
     if global_rank not in ranks:
@@ -320,8 +322,14 @@ def get_group_rank(group, global_rank: int) -> int:
 
 
 def new_group(
-    ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization: bool = False, group_desc=None, **options
-):
+    ranks: Sequence[int] | None = None,
+    timeout: Any = None,
+    backend: Any = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: Any = None,
+    **options: Any,
+) -> Any:
     """A group of these ranks of the world. Every rank of the world calls it, also those that are not in it; they get
     GroupMember.NON_GROUP_MEMBER.
 

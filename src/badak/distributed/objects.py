@@ -12,6 +12,7 @@ import numpy as np
 from badak.core.errors import ArgumentError, tr
 from badak.distributed.collectives import Steps, begin, member
 from badak.distributed.group import ProcessGroup, mine
+from badak.tensor.dtypes import Device
 
 
 def _bytes(value: Any) -> np.ndarray:
@@ -30,7 +31,7 @@ def _all(group: ProcessGroup, own: np.ndarray) -> Steps:
     return np.split(made, ends[:-1])
 
 
-def all_gather_object(object_list: list, obj: Any, group=None) -> None:
+def all_gather_object(object_list: list, obj: Any, group: Any = None) -> None:
     """object_list[i] = the object of rank i, on every rank."""
     if (group := mine(group)) is None:
         return
@@ -44,7 +45,7 @@ def all_gather_object(object_list: list, obj: Any, group=None) -> None:
 
 
 def gather_object(
-    obj: Any, object_gather_list: list | None = None, dst: int | None = None, group=None, group_dst: int | None = None
+    obj: Any, object_gather_list: list | None = None, dst: int | None = None, group: Any = None, group_dst: int | None = None
 ) -> None:
     """object_gather_list[i] = the object of rank i, on rank dst."""
     if (group := mine(group)) is None:
@@ -61,7 +62,9 @@ def gather_object(
     begin(group, f"gather_object to rank {group.ranks[root]}", data(), async_op=False)
 
 
-def broadcast_object_list(object_list: list, src: int | None = None, group=None, device=None, group_src: int | None = None) -> None:
+def broadcast_object_list(
+    object_list: list, src: int | None = None, group: Any = None, device: Device = None, group_src: int | None = None
+) -> None:
     """object_list = the one of rank src, on every rank."""
     if (group := mine(group)) is None:
         return
@@ -81,9 +84,12 @@ def broadcast_object_list(object_list: list, src: int | None = None, group=None,
 
 
 def scatter_object_list(
-    scatter_object_output_list: list, scatter_object_input_list: list | None = None, src: int | None = None, group=None,
+    scatter_object_output_list: list,
+    scatter_object_input_list: list | None = None,
+    src: int | None = None,
+    group: Any = None,
     group_src: int | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """scatter_object_output_list[0] = scatter_object_input_list[i] of rank src, on rank i."""
     if (group := mine(group)) is None:
         return

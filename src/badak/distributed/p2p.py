@@ -3,7 +3,7 @@
 A message is two of MPI's: a line that says dtype and shape, then the values. So a receiver knows what it gets before it takes it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _tag(tag: int, where: str) -> int:
     return int(tag)
 
 
-def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: int | None = None) -> Work | None:
+def isend(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> Work | None:
     """Begin to send a tensor to rank dst; it must not change until the handle is done."""
     if (group := mine(group)) is None:
         return None
@@ -79,7 +79,7 @@ def isend(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: i
     return work
 
 
-def irecv(tensor, src: int | None = None, group=None, tag: int = 0, group_src: int | None = None) -> Work | None:
+def irecv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> Work | None:
     """Begin to receive a tensor from rank src, or from any; it holds the values when the handle is done."""
     if (group := mine(group)) is None:
         return None
@@ -120,14 +120,14 @@ def _take(group: ProcessGroup, tensor: Tensor, x: np.ndarray, source: int, tag: 
     return group.ranks[sender]
 
 
-def send(tensor, dst: int | None = None, group=None, tag: int = 0, group_dst: int | None = None) -> None:
+def send(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
     """Send a tensor to rank dst."""
     work = isend(tensor, dst, group, tag, group_dst)
     if work is not None:
         work.wait()
 
 
-def recv(tensor, src: int | None = None, group=None, tag: int = 0, group_src: int | None = None) -> int:
+def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
     """Receive a tensor from rank src, or from any; gives the number of the sender."""
     work = irecv(tensor, src, group, tag, group_src)
     if work is None:

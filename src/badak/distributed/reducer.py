@@ -31,7 +31,7 @@ LONE = 2**19  # bytes of a gradient that travels alone
 class Bucket:
     """Some parameters of one dtype, whose gradients travel together."""
 
-    def __init__(self, number: int, params: list[Tensor]):
+    def __init__(self, number: int, params: list[Tensor]) -> None:
         self.number, self.params = number, params
         self.size = sum(p._array.size for p in params) + len(params)
         self.ready: set[int] = set()
@@ -62,7 +62,7 @@ class Bucket:
 class Lone(Bucket):
     """A large parameter: its gradient is summed in its own memory."""
 
-    def __init__(self, number: int, params: list[Tensor]):
+    def __init__(self, number: int, params: list[Tensor]) -> None:
         super().__init__(number, params)
         self.size = params[0]._array.size
 
@@ -109,7 +109,7 @@ class Reducer:
     divisor: by how much sums are divided; None: the number of ranks.
     """
 
-    def __init__(self, params: list[Tensor], group: ProcessGroup, most: float):
+    def __init__(self, params: list[Tensor], group: ProcessGroup, most: float) -> None:
         self.group, self.params, self.most = group, params, most
         self.hook: Callable[[GradBucket], Any] | None = None
         self.buckets = cut(params, most, LONE)

@@ -29,7 +29,7 @@ class Shared:
     It is there until the process ends: to give it back earlier, all ranks would have to come together once more.
     """
 
-    def __init__(self, comm: Any, window: Any, width: int):
+    def __init__(self, comm: Any, window: Any, width: int) -> None:
         self.comm, self.window, self.own = comm, window, comm.rank
         window.Lock_all()
         rows = [np.frombuffer(window.Shared_query(rank)[0], np.uint8) for rank in range(comm.size)]

@@ -5,6 +5,7 @@ sum over shards has the same bits however many ranks they lie on, as long as eac
 """
 
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def tree_in_pieces(parts: list[np.ndarray], op: ReduceOp, out: np.ndarray, copy:
             copy[here] = made
 
 
-def join(ufunc, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+def join(ufunc: Any, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """out = a with b."""
     if a.dtype.kind == "b" and ufunc is np.multiply:
         ufunc = np.logical_and

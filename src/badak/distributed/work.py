@@ -46,7 +46,7 @@ class Work:
         steps: Iterator[list | None],
         absent: Callable[[], list[int]] | None = None,
         of_any: bool = False,
-    ):
+    ) -> None:
         self.group, self.what, self._steps, self._absent, self._of_any = group, what, steps, absent, of_any
         self.number = 0  # of a collective: the how-manieth of its group
         self._requests: list | None = None
@@ -57,7 +57,7 @@ class Work:
         self._asked = self._looked = 0.0  # when is_completed() was first asked, and last looked
         self._missed = 0.0  # since when a rank has ended for which it waits
 
-    def wait(self, timeout=None) -> bool:
+    def wait(self, timeout: Any = None) -> bool:
         """Wait until it is done. Raises DistBackendError when a rank does not come in time, or came with something else."""
         if not self._done:
             self._wait(_seconds(timeout, "wait", self.group.seconds))

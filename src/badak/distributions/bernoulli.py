@@ -1,6 +1,7 @@
 """0 or 1."""
 
 import math
+from collections.abc import Sequence
 
 from badak.distributions.constraints import boolean, real, unit_interval
 from badak.distributions.distribution import (
@@ -47,14 +48,16 @@ class Bernoulli(_Trials):
     support = boolean
     arg_constraints = {"probs": unit_interval, "logits": real}
 
-    def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, probs: Tensor | float | None = None, logits: Tensor | float | None = None, validate_args: bool | None = None
+    ) -> None:
         self._take(probs, logits)
         super().__init__(self._shape, validate_args=validate_args)
 
     mean = property(lambda self: self.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Zeros and ones."""
         return bernoulli(self.probs.detach().expand(self._extended_shape(sample_shape)))
 

@@ -1,6 +1,8 @@
 """One of K classes."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, tr
 from badak.distributions.constraints import dependent_property, integer_interval, real_vector, simplex
@@ -56,7 +58,7 @@ class Categorical(Distribution):
         """The most likely class."""
         return self.probs.argmax(dim=-1)
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Class numbers, drawn as `multinomial` draws them."""
         shape = Size(sample_shape)
         rows = self.probs.detach().reshape(-1, self._num_events)
@@ -78,7 +80,7 @@ class Categorical(Distribution):
         return values.expand(-1, *self._batch_shape) if expand else values
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self):
+    def support(self) -> Any:
         return integer_interval(0, self._num_events - 1)
 
     def _expanded(self):

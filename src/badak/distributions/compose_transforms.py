@@ -1,6 +1,8 @@
 """Transforms of transforms: one after the other, and with some dims taken as one value."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, tr
 from badak.distributions import constraints
@@ -42,10 +44,10 @@ class ComposeTransform(Transform):
         back._inv = lambda: self
         return back
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> "ComposeTransform":
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)
 
-    def __call__(self, x):
+    def __call__(self, x: Tensor) -> Tensor:
         for part in self.parts:
             x = part(x)
         return x
@@ -57,7 +59,7 @@ class ComposeTransform(Transform):
 
     _call, _inverse = __call__, _inv_call
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
         if not self.parts:
             return zeros_like(x)
         total, dims = 0.0, self.domain.event_dim
@@ -68,12 +70,12 @@ class ComposeTransform(Transform):
             x = after
         return total
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> Any:
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -111,7 +113,7 @@ class IndependentTransform(Transform):
         lambda self: constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
     )
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> Any:
         if self._cache_size == cache_size:
             return self
         return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size)
@@ -124,13 +126,13 @@ class IndependentTransform(Transform):
         _enough(y, self.codomain)
         return self.base_transform.inv(y)
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return summed(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         return self.base_transform.forward_shape(shape)
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> tuple:
         return self.base_transform.inverse_shape(shape)
 
     def __repr__(self) -> str:

@@ -235,7 +235,7 @@ class MixtureSameFamilyConstraint(Constraint):
         self.base_constraint = base_constraint
         self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
 
-    def check(self, value):
+    def check(self, value: Any) -> Any:
         found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         axes = found.dim() - value.dim() + self.event_dim
         return found.flatten(found.dim() - axes).all(-1) if axes > 0 else found

@@ -1,6 +1,8 @@
 """Distributions of real numbers."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.distributions.constraints import dependent_property, greater_than, interval, positive, real
@@ -28,13 +30,13 @@ class Normal(_LocScale):
     stddev = property(lambda self: self.scale)
     variance = property(lambda self: self.scale.pow(2))
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """loc + z scale: gradients reach both."""
         z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + z * self.scale
@@ -61,7 +63,7 @@ class Uniform(Distribution):
 
     has_rsample = True
 
-    def __init__(self, low, high, validate_args: bool | None = None) -> None:
+    def __init__(self, low: Tensor | float, high: Tensor | float, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)
         super().__init__(batch_of(self.low, low, high), validate_args=validate_args)
         if self._validate_args:
@@ -73,7 +75,7 @@ class Uniform(Distribution):
     stddev = property(lambda self: (self.high - self.low) / 12**0.5)
     variance = property(lambda self: (self.high - self.low).pow(2) / 12)
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """low + u (high - low): gradients reach both."""
         u = rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
@@ -98,7 +100,7 @@ class Uniform(Distribution):
         return self.low + value * (self.high - self.low)
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self):
+    def support(self) -> Any:
         return interval(self.low, self.high)
 
 
@@ -109,7 +111,7 @@ class Laplace(_LocScale):
     variance = property(lambda self: 2 * self.scale.pow(2))
     stddev = property(lambda self: self.scale * 2**0.5)
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach loc and scale."""
         u = empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
@@ -138,7 +140,7 @@ class Cauchy(_LocScale):
     mean = property(lambda self: self.loc.new_full(self._extended_shape(), math.nan))
     variance = property(lambda self: self.loc.new_full(self._extended_shape(), math.inf))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach loc and scale."""
         return self.loc + empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale
 

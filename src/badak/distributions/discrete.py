@@ -1,6 +1,8 @@
 """Distributions of integers."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, NotSupportedError, tr
@@ -33,14 +35,14 @@ class Poisson(Distribution):
     arg_constraints = {"rate": nonnegative}
     support = nonnegative_integer
 
-    def __init__(self, rate, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: Tensor | float, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)
         super().__init__(batch_of(self.rate, rate), validate_args=validate_args)
 
     mean = variance = property(lambda self: self.rate)
     mode = property(lambda self: self.rate.floor())
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         with no_grad():
             return poisson(self.rate.expand(self._extended_shape(sample_shape)))
@@ -56,7 +58,9 @@ class Geometric(_Trials):
     arg_constraints = {"probs": unit_interval, "logits": real}
     support = nonnegative_integer
 
-    def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, probs: Tensor | float | None = None, logits: Tensor | float | None = None, validate_args: bool | None = None
+    ) -> None:
         self._take(probs, logits)
         super().__init__(self._shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
@@ -69,7 +73,7 @@ class Geometric(_Trials):
     mode = property(lambda self: self.probs * 0)
     variance = property(lambda self: (1.0 / self.probs - 1.0) / self.probs)
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         with no_grad():
             u = empty(self._extended_shape(sample_shape), dtype=self.probs.dtype).uniform_(finfo(self.probs.dtype).tiny, 1)
@@ -92,7 +96,13 @@ class Binomial(_Trials):
     has_enumerate_support = True
     arg_constraints = {"total_count": nonnegative_integer, "probs": unit_interval, "logits": real}
 
-    def __init__(self, total_count=1, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        total_count: Tensor | int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         (self.total_count,) = self._take(probs, logits, total_count)
         super().__init__(Size(self._param.shape), validate_args=validate_args)
 
@@ -101,10 +111,10 @@ class Binomial(_Trials):
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self):
+    def support(self) -> Any:
         return integer_interval(0, self.total_count)
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
@@ -137,7 +147,13 @@ class NegativeBinomial(_Trials):
     arg_constraints = {"total_count": greater_than_eq(0), "probs": half_open_interval(0.0, 1.0), "logits": real}
     support = nonnegative_integer
 
-    def __init__(self, total_count, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        total_count: Tensor | float,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         (self.total_count,) = self._take(probs, logits, total_count)
         super().__init__(Size(self._param.shape), validate_args=validate_args)
 
@@ -145,7 +161,7 @@ class NegativeBinomial(_Trials):
     mode = property(lambda self: ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0))
     variance = property(lambda self: self.mean / (-self.logits).sigmoid())
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Poisson numbers whose rates are gamma numbers."""
         with no_grad():
             return poisson(Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape))
@@ -168,7 +184,7 @@ class Classes(Distribution):
     probs = property(lambda self: self._categorical.probs)
     param_shape = property(lambda self: self._categorical.param_shape)
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         made._categorical = self._categorical.expand(batch_shape)
@@ -181,7 +197,7 @@ class OneHotCategorical(Classes):
     has_enumerate_support = True
     support = one_hot
 
-    def __init__(self, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args)
 
@@ -193,7 +209,7 @@ class OneHotCategorical(Classes):
         probs = self._categorical.probs
         return eye(probs.shape[-1], dtype=probs.dtype)[probs.argmax(-1)]
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Rows of the identity."""
         return eye(self.param_shape[-1], dtype=self.probs.dtype)[self._categorical.sample(sample_shape)]
 
@@ -216,7 +232,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """A draw, plus probs minus itself."""
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
@@ -224,7 +240,9 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 class Multinomial(Classes):
     """How often each class comes in total_count draws.   log_prob = ln n! - sum ln x_k! + sum x_k ln p_k."""
 
-    def __init__(self, total_count: int = 1, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, total_count: int = 1, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
         if not isinstance(total_count, int):
             raise NotSupportedError("inhomogeneous total_count is not supported", "total_count: one int")
         self.total_count = total_count
@@ -235,13 +253,13 @@ class Multinomial(Classes):
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
     @dependent_property(is_discrete=True, event_dim=1)
-    def support(self):
+    def support(self) -> Any:
         return multinomial(self.total_count)
 
     def _expanded(self):
         return {}
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Counts of each class."""
         drawn = self._categorical.sample((self.total_count, *sample_shape))
         drawn = drawn.permute(*range(1, drawn.dim()), 0)

@@ -19,7 +19,7 @@ class lazy_property(cached_property):  # noqa: N801  (used as a decorator)
     """What is computed when it is first asked for, with its gradient even where that is under no_grad, and then kept."""
 
     @property
-    def wrapped(self):
+    def wrapped(self) -> Any:
         """The function that computes it."""
         return self.func
 
@@ -40,7 +40,7 @@ class Distribution:
     arg_constraints: dict[str, Constraint] = {}
     _validate_args = True
 
-    def __init__(self, batch_shape=Size(), event_shape=Size(), validate_args: bool | None = None) -> None:  # noqa: B008
+    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None) -> None:  # noqa: B008
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -84,12 +84,12 @@ class Distribution:
         """The root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws as a function of the parameters, so that gradients reach them; not every distribution has it."""
         raise NotSupportedError(tr("{} has no rsample: its draws have no gradient", type(self).__name__), "log_prob of sample()")
 
@@ -219,7 +219,7 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def broadcast_all(*values) -> list[Tensor]:
+def broadcast_all(*values: Any) -> list[Tensor]:
     """Numbers and tensors as tensors of one shape and dtype."""
     for v in values:
         if not isinstance(v, Tensor | numbers.Number) and not hasattr(v, "__torch_function__"):
@@ -231,7 +231,7 @@ def broadcast_all(*values) -> list[Tensor]:
     return list(broadcast_tensors(*made))
 
 
-def batch_of(parameter: Tensor, *given) -> Size:
+def batch_of(parameter: Tensor, *given: Any) -> Size:
     """The batch shape: none where all that was given are numbers."""
     return Size() if all(isinstance(v, numbers.Number) for v in given) else Size(parameter.shape)
 
@@ -253,7 +253,7 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     return logits.sigmoid() if is_binary else logits.softmax(-1)
 
 
-def one_of(probs, logits) -> None:
+def one_of(probs: Tensor | float | None, logits: Any) -> None:
     """Raise unless one of the two is given."""
     if (probs is None) == (logits is None):
         raise ArgumentError("Either `probs` or `logits` must be specified, but not both.", "logits=scores")

@@ -1,6 +1,7 @@
 """Transforms of every number by itself."""
 
 import math
+from collections.abc import Sequence
 
 from badak.distributions import constraints
 from badak.distributions.constraints import Constraint
@@ -27,7 +28,7 @@ class ExpTransform(_Increasing):
     def _inverse(self, y):
         return y.log()
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x
 
 
@@ -44,7 +45,7 @@ class SigmoidTransform(_Increasing):
         y = y.clamp(min=limits.tiny, max=1.0 - limits.eps)
         return y.log() - (-y).log1p()
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return -softplus(-x) - softplus(x)
 
 
@@ -59,7 +60,7 @@ class SoftplusTransform(_Increasing):
     def _inverse(self, y):
         return (-y).expm1().neg().log() + y
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return -softplus(-x)
 
 
@@ -74,7 +75,7 @@ class TanhTransform(_Increasing):
     def _inverse(self, y):
         return y.atanh()
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
@@ -101,15 +102,15 @@ class PowerTransform(Transform):
     domain = codomain = constraints.positive
     bijective = True
 
-    def __init__(self, exponent, cache_size: int = 0) -> None:
+    def __init__(self, exponent: Tensor, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.exponent = exponent
 
     @property
-    def sign(self):
+    def sign(self) -> Tensor:
         return self.exponent.sign() if isinstance(self.exponent, Tensor) else int(math.copysign(1, self.exponent))
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> "PowerTransform":
         return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size=cache_size)
 
     def _call(self, x):
@@ -118,10 +119,10 @@ class PowerTransform(Transform):
     def _inverse(self, y):
         return y.pow(1 / self.exponent)
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         return broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
 
     inverse_shape = forward_shape
@@ -141,7 +142,7 @@ class AffineTransform(Transform):
 
     bijective = True
 
-    def __init__(self, loc, scale, event_dim: int = 0, cache_size: int = 0) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
@@ -152,7 +153,7 @@ class AffineTransform(Transform):
 
     sign = property(lambda self: self.scale.sign() if isinstance(self.scale, Tensor) else (self.scale > 0) - (self.scale < 0))
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> "AffineTransform":
         if self._cache_size == cache_size:
             return self
         return AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
@@ -163,14 +164,14 @@ class AffineTransform(Transform):
     def _inverse(self, y):
         return (y - self.loc) / self.scale
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         scale = self.scale
         made = scale.abs().log() if isinstance(scale, Tensor) else full_like(x, math.log(abs(scale)))
         if self._event_dim:
             made = summed(made.expand(broadcast_shapes(made.shape, x.shape)), self._event_dim)
         return made.expand(x.shape[: x.dim() - self._event_dim])
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         return broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
     inverse_shape = forward_shape

@@ -1,6 +1,8 @@
 """Distributions of angles, of correlation matrices and of covariance matrices."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, tr
@@ -36,7 +38,7 @@ class VonMises(Distribution):
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 
-    def __init__(self, loc, concentration, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor, concentration: Tensor, validate_args: bool | None = None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
@@ -52,7 +54,7 @@ class VonMises(Distribution):
         k = self.concentration
         return k * (value - self.loc).cos() - math.log(2 * math.pi) - (i0e(k).log() + k)
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient, by rejection."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
@@ -82,7 +84,7 @@ class LKJCholesky(Distribution):
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
 
-    def __init__(self, dim: int, concentration=1.0, validate_args: bool | None = None) -> None:
+    def __init__(self, dim: int, concentration: Tensor | float = 1.0, validate_args: bool | None = None) -> None:
         if type(dim) is not int or dim < 2:
             raise ArgumentError(tr("Expected dim to be an integer greater than or equal to 2. Found dim={}.", dim), "dim=2 or more")
         self.dim = dim
@@ -93,13 +95,13 @@ class LKJCholesky(Distribution):
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
         super().__init__(batch, Size((dim, dim)), validate_args)
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         made._beta = self._beta.expand((*batch_shape, self.dim))
         return made
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Row k: a random direction of k - 1 numbers, of a length whose square is a Beta number."""
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
@@ -133,7 +135,7 @@ class Wishart(Distribution):
 
     def __init__(
         self,
-        df,
+        df: Any,
         covariance_matrix: Tensor | None = None,
         precision_matrix: Tensor | None = None,
         scale_tril: Tensor | None = None,
@@ -159,7 +161,7 @@ class Wishart(Distribution):
         self._unbroadcasted_scale_tril = matrix if name == "scale_tril" else linalg.cholesky(inverted)
         self._chi2 = Chi2(self.df.unsqueeze(-1) - arange(n, dtype=matrix.dtype).expand((*batch, n)))
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         made._chi2 = self._chi2.expand((*batch_shape, self.event_shape[-1]))
@@ -191,7 +193,7 @@ class Wishart(Distribution):
         d = v.diagonal(dim1=-2, dim2=-1)
         return self.df.view(*self._batch_shape, 1, 1) * (v.pow(2) + d.unsqueeze(-1) * d.unsqueeze(-2))
 
-    def rsample(self, sample_shape=Size(), max_try_correction: int = 10) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size(), max_try_correction: int = 10) -> Tensor:  # noqa: B008
         """Draws; those that are singular by rounding are drawn again, up to max_try_correction times.
 
         First those are drawn again that are sound, as in PyTorch, so that the same seed gives the same numbers.

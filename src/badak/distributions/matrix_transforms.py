@@ -1,6 +1,7 @@
 """Transforms that make simplexes, triangular and positive definite matrices, other shapes, or one thing per part."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, tr, undefined
@@ -23,7 +24,7 @@ class SoftmaxTransform(Plain):
     def _inverse(self, y):
         return y.log()
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         return _at_least(shape, 1)
 
     inverse_shape = forward_shape
@@ -43,14 +44,14 @@ class StickBreakingTransform(Plain):
         rest = (1 - y.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
         return y.log() - rest.log() + _left(y, y.shape[-1] + 1).log()
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Any, y: Tensor) -> Tensor:
         x = x - _left(x, x.shape[-1] + 1).log()
         return (-x + logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         return Size((*_at_least(shape, 1)[:-1], shape[-1] + 1))
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> tuple:
         return Size((*_at_least(shape, 1)[:-1], shape[-1] - 1))
 
 
@@ -100,18 +101,18 @@ class CorrCholeskyTransform(Transform):
         t = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(rest, diag=-1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(self, x, y, intermediates=None):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor, intermediates: Any = None) -> Tensor:
         rest = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         sticks = 0.5 * rest.log().sum(-1)
         return sticks - 2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         n = round((0.25 + 2 * _at_least(shape, 1)[-1]) ** 0.5 + 0.5)
         if n * (n - 1) // 2 != shape[-1]:
             raise ArgumentError("Input is not a flattened lower-diagonal number", "n (n - 1) / 2 numbers")
         return Size((*shape[:-1], n, n))
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> tuple:
         if _at_least(shape, 2)[-2] != shape[-1]:
             raise ArgumentError("Input is not square", "a matrix (..., n, n)")
         return Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
@@ -122,7 +123,7 @@ class ReshapeTransform(Transform):
 
     bijective = True
 
-    def __init__(self, in_shape, out_shape, cache_size: int = 0) -> None:
+    def __init__(self, in_shape: Sequence[int], out_shape: Sequence[int], cache_size: int = 0) -> None:
         self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
             raise ArgumentError("in_shape, out_shape have different numbers of elements", "the same number of elements")
@@ -131,7 +132,7 @@ class ReshapeTransform(Transform):
     domain = property(lambda self: constraints.independent(constraints.real, len(self.in_shape)))  # type: ignore[assignment]
     codomain = property(lambda self: constraints.independent(constraints.real, len(self.out_shape)))  # type: ignore[assignment]
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> "ReshapeTransform":
         return self if self._cache_size == cache_size else ReshapeTransform(self.in_shape, self.out_shape, cache_size=cache_size)
 
     def _call(self, x):
@@ -140,13 +141,13 @@ class ReshapeTransform(Transform):
     def _inverse(self, y):
         return y.reshape(y.shape[: y.dim() - len(self.out_shape)] + self.in_shape)
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> tuple:
         return _exchanged(shape, self.in_shape, self.out_shape)
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> tuple:
         return _exchanged(shape, self.out_shape, self.in_shape)
 
 
@@ -188,14 +189,14 @@ class _Parts(Transform):
 class CatTransform(_Parts):
     """A transform for each part, of these lengths, along a dim."""
 
-    def __init__(self, tseq, dim: int = 0, lengths=None, cache_size: int = 0) -> None:
+    def __init__(self, tseq: list, dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
 
     event_dim = property(lambda self: max(t.event_dim for t in self.transforms))  # type: ignore[assignment]
     length = property(lambda self: sum(self.lengths))
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> "CatTransform":
         if self._cache_size == cache_size:
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
@@ -206,7 +207,7 @@ class CatTransform(_Parts):
     def _joined(self, parts, dim):
         return concat(parts, dim)
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         found = []
         for t, a, b in zip(self.transforms, self._split(x), self._split(y)):
             found.append(summed(t.log_abs_det_jacobian(a, b), self.event_dim - t.event_dim))
@@ -225,7 +226,7 @@ class CatTransform(_Parts):
 class StackTransform(_Parts):
     """A transform for each slice along a dim."""
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> "StackTransform":
         return self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
 
     def _split(self, x):
@@ -234,7 +235,7 @@ class StackTransform(_Parts):
     def _joined(self, parts, dim):
         return stack(parts, dim)
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         pairs = zip(self.transforms, self._split(x), self._split(y))
         return stack([t.log_abs_det_jacobian(a, b) for t, a, b in pairs], self.dim)
 
@@ -254,7 +255,7 @@ class CumulativeDistributionTransform(Transform):
 
     domain = property(lambda self: self.distribution.support)  # type: ignore[assignment]
 
-    def with_cache(self, cache_size: int = 1):
+    def with_cache(self, cache_size: int = 1) -> Any:
         return self if self._cache_size == cache_size else CumulativeDistributionTransform(self.distribution, cache_size)
 
     def _call(self, x):
@@ -263,5 +264,5 @@ class CumulativeDistributionTransform(Transform):
     def _inverse(self, y):
         return self.distribution.icdf(y)
 
-    def log_abs_det_jacobian(self, x, y):
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         return self.distribution.log_prob(x)

@@ -1,6 +1,7 @@
 """Mixtures, normal vectors of low rank, and choices made soft so that gradients reach their probabilities."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, tr
@@ -34,10 +35,10 @@ class MixtureSameFamily(Distribution):
         super().__init__(component.batch_shape[:-1], component.event_shape, validate_args)
 
     @constraints.dependent_property
-    def support(self):
+    def support(self) -> Any:
         return self.component_distribution.support
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         k = self.component_distribution.batch_shape[-1]
@@ -68,7 +69,7 @@ class MixtureSameFamily(Distribution):
         each = self.component_distribution.log_prob(value.unsqueeze(self._axis))
         return (each + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws of all components, of which one is kept."""
         chosen = self.mixture_distribution.sample(sample_shape)
         drawn = self.component_distribution.sample(sample_shape)
@@ -123,7 +124,7 @@ class LowRankMultivariateNormal(Distribution):
     precision_matrix = property(lambda self: linalg.inv(self.covariance_matrix))
     scale_tril = property(lambda self: linalg.cholesky(self.covariance_matrix))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """loc + W z + sqrt(D) e: gradients reach all three."""
         shape = self._extended_shape(sample_shape)
         z = randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype)
@@ -156,20 +157,26 @@ class LogitRelaxedBernoulli(Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
 
-    def __init__(self, temperature, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         self.temperature, self._coin = temperature, Bernoulli(probs, logits, validate_args)
         super().__init__(self._coin.batch_shape, validate_args=validate_args)
 
     logits = property(lambda self: self._coin.logits)
     probs = property(lambda self: self._coin.probs)
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         made._coin = self._coin.expand(batch_shape)
         return made
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """(ln u - ln(1 - u) + ln p - ln(1 - p)) / temperature."""
         shape = self._extended_shape(sample_shape)
         p = clamp_probs(self.probs.expand(shape))
@@ -193,7 +200,7 @@ class RelaxedBernoulli(TransformedDistribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
 
-    def __init__(self, temperature, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
 
     temperature = property(lambda self: self.base_dist.temperature)
@@ -207,11 +214,13 @@ class ExpRelaxedCategorical(Classes):
     has_rsample = True
     support = constraints.real_vector
 
-    def __init__(self, temperature, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, temperature: Tensor, probs: Any = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
         self.temperature, self._categorical = temperature, Categorical(probs, logits, validate_args)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args)
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """log_softmax((logits - ln(-ln u)) / temperature)."""
         u = clamp_probs(rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
         return ((self.logits - (-u.log()).log()) / self.temperature).log_softmax(-1)
@@ -230,7 +239,9 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
 
-    def __init__(self, temperature, probs=None, logits=None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, temperature: Tensor, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
         super().__init__(ExpRelaxedCategorical(temperature, probs, logits), ExpTransform(), validate_args)
 
     temperature = property(lambda self: self.base_dist.temperature)

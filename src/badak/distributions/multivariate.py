@@ -1,6 +1,8 @@
 """Distributions of vectors: normal ones, and several independent numbers taken as one."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError, ShapeError, tr
 from badak.distributions import constraints
@@ -73,7 +75,7 @@ class MultivariateNormal(Distribution):
     mean = mode = property(lambda self: self.loc)
     variance = property(lambda self: self._unbroadcasted_scale_tril.pow(2).sum(-1).expand((*self._batch_shape, *self._event_shape)))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """loc + L z: gradients reach both."""
         z = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, z)
@@ -135,7 +137,7 @@ class Independent(Distribution):
         return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
-    def support(self):
+    def support(self) -> Any:
         n = self.reinterpreted_batch_ndims
         return constraints.independent(self.base_dist.support, n) if n else self.base_dist.support
 
@@ -143,17 +145,17 @@ class Independent(Distribution):
     mode = property(lambda self: self.base_dist.mode)
     variance = property(lambda self: self.base_dist.variance)
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         made.base_dist = self.base_dist.expand((*batch_shape, *self.event_shape[: self.reinterpreted_batch_ndims]))
         return made
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws of the base."""
         return self.base_dist.rsample(sample_shape)
 

@@ -1,5 +1,7 @@
 """Distributions of positive numbers and of proportions."""
 
+from collections.abc import Sequence
+
 from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
@@ -28,7 +30,7 @@ class Exponential(Distribution):
     arg_constraints = {"rate": positive}
     support = nonnegative
 
-    def __init__(self, rate, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: Tensor | float, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)
         super().__init__(batch_of(self.rate, rate), validate_args=validate_args)
 
@@ -36,7 +38,7 @@ class Exponential(Distribution):
     mode = property(lambda self: self.rate * 0)
     variance = property(lambda self: self.rate.pow(-2))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach rate."""
         return empty(self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate
 
@@ -62,7 +64,7 @@ class Gamma(Distribution):
     arg_constraints = {"concentration": positive, "rate": positive}
     support = nonnegative
 
-    def __init__(self, concentration, rate, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration: Tensor | float, rate: Tensor | float, validate_args: bool | None = None) -> None:
         self.concentration, self.rate = broadcast_all(concentration, rate)
         super().__init__(batch_of(self.rate, concentration, rate), validate_args=validate_args)
 
@@ -70,7 +72,7 @@ class Gamma(Distribution):
     mode = property(lambda self: ((self.concentration - 1) / self.rate).clamp(min=0))
     variance = property(lambda self: self.concentration / self.rate.pow(2))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach both."""
         shape = self._extended_shape(sample_shape)
         x = gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
@@ -97,7 +99,7 @@ class Chi2(Gamma):
 
     arg_constraints = {"df": positive}
 
-    def __init__(self, df, validate_args: bool | None = None) -> None:
+    def __init__(self, df: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
     df = property(lambda self: self.concentration * 2)
@@ -133,7 +135,7 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Gamma numbers over their sum: gradients reach concentration."""
         return dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
@@ -155,7 +157,7 @@ class Beta(Distribution):
     arg_constraints = {"concentration1": positive, "concentration0": positive}
     support = unit_interval
 
-    def __init__(self, concentration1, concentration0, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         super().__init__(batch_of(self.concentration1, concentration1, concentration0), validate_args=validate_args)
 
@@ -171,7 +173,7 @@ class Beta(Distribution):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape=()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draws: gradients reach both."""
         return self._both.rsample(sample_shape)[..., 0]
 
@@ -193,7 +195,9 @@ class StudentT(Distribution):
     arg_constraints = {"df": positive, "loc": real, "scale": positive}
     support = real
 
-    def __init__(self, df, loc=0.0, scale=1.0, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, df: Tensor | float, loc: Tensor | float = 0.0, scale: Tensor | float = 1.0, validate_args: bool | None = None
+    ) -> None:
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
         super().__init__(self.df.shape, validate_args=validate_args)
 
@@ -205,7 +209,7 @@ class StudentT(Distribution):
         v = self.scale.pow(2) * self.df / (self.df - 2)
         return v.masked_fill(self.df <= 2, float("inf")).masked_fill(self.df <= 1, float("nan"))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach all three."""
         shape = self._extended_shape(sample_shape)
         z = randn(shape, dtype=self.df.dtype)

@@ -1,6 +1,7 @@
 """Distributions of numbers between bounds, of ratios and of excesses over a threshold."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from badak.distributions import constraints
@@ -32,7 +33,13 @@ class ContinuousBernoulli(Distribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
 
-    def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        lims: Sequence[float] = (0.499, 0.501),
+        validate_args: bool | None = None,
+    ) -> None:
         one_of(probs, logits)
         name, given = ("probs", probs) if probs is not None else ("logits", logits)
         (param,) = broadcast_all(given)
@@ -86,7 +93,7 @@ class ContinuousBernoulli(Distribution):
 
     stddev = property(lambda self: self.variance.sqrt())
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """icdf of uniform numbers: gradients reach probs."""
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
@@ -119,13 +126,13 @@ class FisherSnedecor(Distribution):
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, df1, df2, validate_args: bool | None = None) -> None:
+    def __init__(self, df1: Tensor | float, df2: Tensor | float, validate_args: bool | None = None) -> None:
         self.df1, self.df2 = broadcast_all(df1, df2)
         self._gamma1 = Gamma(self.df1 * 0.5, self.df1)
         self._gamma2 = Gamma(self.df2 * 0.5, self.df2)
         super().__init__(batch_of(self.df1, df1, df2), validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         made._gamma1, made._gamma2 = self._gamma1.expand(batch_shape), self._gamma2.expand(batch_shape)
@@ -146,7 +153,7 @@ class FisherSnedecor(Distribution):
         df2 = self.df2.masked_fill(self.df2 <= 4, math.nan)
         return 2 * df2.pow(2) * (self.df1 + df2 - 2) / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach both."""
         above, below = self._gamma1.rsample(sample_shape), self._gamma2.rsample(sample_shape)
         return above / below.clamp(min=finfo(below.dtype).tiny)
@@ -165,7 +172,7 @@ class Kumaraswamy(TransformedDistribution):
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval
 
-    def __init__(self, concentration1, concentration0, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         base = Uniform(full_like(self.concentration0, 0), full_like(self.concentration0, 1), validate_args=validate_args)
         steps = [
@@ -201,7 +208,7 @@ class GeneralizedPareto(Distribution):
     has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
 
-    def __init__(self, loc, scale, concentration, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor, scale: Tensor, concentration: Tensor, validate_args: bool | None = None) -> None:
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(batch_of(self.loc, loc, scale, concentration), validate_args=validate_args)
 
@@ -212,7 +219,7 @@ class GeneralizedPareto(Distribution):
         return where(self._flat(), ones_like(self.concentration), self.concentration)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self):
+    def support(self) -> Any:
         lower, c = self.loc, self.concentration
         upper = where(c < 0, lower - self.scale / where(c < 0, c, -ones_like(c)), full_like(c, math.inf))
         return constraints.greater_than_eq(lower) if bool((c >= 0).all()) else constraints.interval(lower, upper)
@@ -229,7 +236,7 @@ class GeneralizedPareto(Distribution):
 
     mode = property(lambda self: self.loc)
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """icdf of uniform numbers: gradients reach all three."""
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
@@ -268,7 +275,7 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
 
-    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         base: Any = Normal(loc, scale, validate_args=validate_args)
         if not base.batch_shape:
             base = base.expand([1])

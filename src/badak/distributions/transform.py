@@ -2,6 +2,7 @@
 
 import math
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, NotSupportedError, tr, undefined
@@ -87,11 +88,11 @@ class Transform:
         """ln |dy/dx|."""
         raise NotSupportedError(tr("{} has no log_abs_det_jacobian", type(self).__name__), None)
 
-    def forward_shape(self, shape):
+    def forward_shape(self, shape: Sequence[int]) -> Any:
         """The shape that y has for an x of this one."""
         return shape
 
-    def inverse_shape(self, shape):
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
         """The shape that x has for a y of this one."""
         return shape
 

@@ -1,6 +1,7 @@
 """Distributions of a function of a random number."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from badak.autograd import no_grad
@@ -56,14 +57,14 @@ class TransformedDistribution(Distribution):
         return self.base_dist.has_rsample
 
     @constraints.dependent_property(is_discrete=False)
-    def support(self):
+    def support(self) -> Any:
         if not self.transforms:
             return self.base_dist.support
         last = self.transforms[-1].codomain
         more = len(self.event_shape) - last.event_dim
         return constraints.independent(last, more) if more > 0 else last
 
-    def expand(self, batch_shape, _instance=None):
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The same with a larger batch shape."""
         made = super().expand(batch_shape, _instance)
         shape = Size(batch_shape) + self.event_shape
@@ -72,12 +73,12 @@ class TransformedDistribution(Distribution):
         made.base_dist = self.base_dist.expand(Size(shape[: len(shape) - len(self.base_dist.event_shape)]))
         return made
 
-    def sample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws without gradient."""
         with no_grad():
             return self._sent(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape=Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
         """Draws: gradients reach the parameters of the base and the transforms."""
         return self._sent(self.base_dist.rsample(sample_shape))
 
@@ -119,7 +120,7 @@ class LogNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
 
     loc = property(lambda self: self.base_dist.loc)
@@ -160,7 +161,7 @@ class _Half(TransformedDistribution):
 class HalfNormal(_Half):
     """|x|, x of Normal(0, scale)."""
 
-    def __init__(self, scale, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args)
 
     mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
@@ -170,7 +171,7 @@ class HalfNormal(_Half):
 class HalfCauchy(_Half):
     """|x|, x of Cauchy(0, scale)."""
 
-    def __init__(self, scale, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args)
 
     mean = property(lambda self: full_like(self.scale, math.inf))
@@ -183,7 +184,7 @@ class Gumbel(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
 
-    def __init__(self, loc, scale, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         limits = finfo(self.loc.dtype)
         number = not isinstance(loc, Tensor) and not isinstance(scale, Tensor)
@@ -214,13 +215,13 @@ class Pareto(TransformedDistribution):
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
 
-    def __init__(self, scale, alpha, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, alpha: Tensor | float, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self):
+    def support(self) -> Any:
         return constraints.greater_than_eq(self.scale)
 
     @property
@@ -245,7 +246,7 @@ class Weibull(TransformedDistribution):
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, scale, concentration, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: Tensor | float, concentration: Tensor | float, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
         self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(ones_like(self.scale), validate_args=validate_args)
@@ -272,7 +273,7 @@ class InverseGamma(TransformedDistribution):
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, concentration, rate, validate_args: bool | None = None) -> None:
+    def __init__(self, concentration: Tensor | float, rate: Tensor | float, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-ones_like(base.rate)), validate_args)
 

@@ -41,7 +41,7 @@ class Chat:
         you: str = "",
         answer: str = "",
         tell: Callable[[str], None] = lambda sentence: None,
-    ):
+    ) -> None:
         if config.num_beams > 1:
             raise ArgumentError("chat streams one text, beams are several", "num_beams=1")
         self.writer, self.config, self.tell, self.told = writer, config, tell, False

@@ -64,7 +64,7 @@ class TextClassifier:
     """
 
     def __init__(self, model: BERTClassifier, tokenizer: Tokenizer, labels: Sequence[str] = (), mean: float = 0.0,
-                 deviation: float = 1.0, pairs: bool | None = None):  # fmt: skip
+                 deviation: float = 1.0, pairs: bool | None = None) -> None:  # fmt: skip
         self.pairs = pairs
         self.model, self.tokenizer, self.labels, self.mean, self.deviation = model, tokenizer, tuple(labels), mean, deviation
         if len(tokenizer) > model.config.vocab_size or max(len(self.labels), 1) != model.config.classes:

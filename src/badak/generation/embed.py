@@ -29,7 +29,7 @@ class TextEncoder:
     length: tokens of a text that are read at most, with its marks; what stands behind is cut off.
     """
 
-    def __init__(self, model: SentenceEncoder, tokenizer: Tokenizer, length: int | None = None):
+    def __init__(self, model: SentenceEncoder, tokenizer: Tokenizer, length: int | None = None) -> None:
         if not isinstance(model, SentenceEncoder) or not isinstance(tokenizer, Tokenizer):
             got = tr("{} and {}", type(model).__name__, type(tokenizer).__name__)
             cause = tr("TextEncoder: expected a SentenceEncoder and a Tokenizer; got {}", got)

@@ -157,7 +157,7 @@ def read_template(place: Path) -> Callable[[Sequence[Turn]], str] | None:
 class Template:
     """Turns as one text, by a template in the language of Jinja: an extra, in a sandbox and with limits."""
 
-    def __init__(self, text: str, marks: dict[str, Any], where: Any):
+    def __init__(self, text: str, marks: dict[str, Any], where: Any) -> None:
         if importlib.util.find_spec("jinja2") is None:
             cause = tr("{}: a chat template, and jinja2 is not installed", where)
             raise NotSupportedError(cause, 'pip install "badak[chat]", or --plain: turns as lines')

@@ -135,7 +135,7 @@ def _known_metrics(registry: Any) -> Callable[..., Any]:
 class Questions:
     """The three questions of the harness, answered by a model."""
 
-    def __init__(self, writer: TextGenerator, batch_size: int):
+    def __init__(self, writer: TextGenerator, batch_size: int) -> None:
         self.writer, self.batch_size = writer, batch_size
         self.context: int = writer.model.config.context
 

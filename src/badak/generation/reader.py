@@ -71,7 +71,7 @@ class Reader:
     and with it every position: what is cached holds no more, and the window is read again each time.
     """
 
-    def __init__(self, model: Module, max_length: int, starts: Tensor | None = None):
+    def __init__(self, model: Module, max_length: int, starts: Tensor | None = None) -> None:
         self.model, self.starts = model, starts
         self.weights: list = []  # what `go_on` found
         self.last = last_logits(model)

@@ -84,7 +84,7 @@ def pieces_of(vocabulary: TextVocabulary, tokens: Iterator[int], after: Sequence
 class TokenStream:
     """The text of tokens that each are text by themselves, of a vocabulary of characters or words."""
 
-    def __init__(self, vocabulary: TextVocabulary):
+    def __init__(self, vocabulary: TextVocabulary) -> None:
         self.vocabulary, self.gap = vocabulary, " " if isinstance(vocabulary, WordVocabulary) else ""
 
     def push(self, token: int) -> str:
@@ -107,7 +107,7 @@ class Until:
     stripped: without the white space before the first letter. `ended` turns True where a text of `stop` was found.
     """
 
-    def __init__(self, stop: Sequence[str], stripped: bool = False):
+    def __init__(self, stop: Sequence[str], stripped: bool = False) -> None:
         self.stop, self.held, self.stripped, self.ended = [one for one in stops(stop) if one], "", stripped, False
 
     def push(self, piece: str) -> str:

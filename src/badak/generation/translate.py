@@ -116,7 +116,7 @@ class SourceReader:
     """Reads translations (R, T) that grow at their ends, next to what they are translations of, and gives the logits (R, V) of the
     token that comes next."""
 
-    def __init__(self, model: Seq2Seq, source: Tensor, max_length: int):
+    def __init__(self, model: Seq2Seq, source: Tensor, max_length: int) -> None:
         self.model, self.source = model, source
         self.cache = KeyValueCache(model.config.decoder_layers, max_length)
 

@@ -32,7 +32,7 @@ LARGE = 1 << 31
 class Archive:
     """The records of an open zip file."""
 
-    def __init__(self, file: BinaryIO, where: str, mapped: str | os.PathLike | None = None, any_records: bool = False):
+    def __init__(self, file: BinaryIO, where: str, mapped: str | os.PathLike | None = None, any_records: bool = False) -> None:
         self.file, self.where, self.mapped = file, where, mapped
         try:
             with zipfile.ZipFile(file) as opened:

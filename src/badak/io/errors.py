@@ -27,7 +27,7 @@ class UnpicklableError(ArgumentError, pickle.PicklingError, AttributeError, Type
     """A value that no file can hold: a lambda, a local class, an open file."""
 
 
-def damaged(where, what: str, fix: str = "copy or download it again, or write it again with badak.save") -> FileError:
+def damaged(where: str, what: str, fix: str = "copy or download it again, or write it again with badak.save") -> FileError:
     """The complaint about a file that cannot be what badak.save or torch.save wrote."""
     return FileError(tr("{}: damaged, or not a file of torch.save: {}", where, what), fix)
 

@@ -42,7 +42,7 @@ class Pickler:
     part   what follows in the description of a storage: (None,) in the format before PyTorch 1.6, "part of no other one".
     """
 
-    def __init__(self, place: Callable[[Tensor], tuple[str, str, int, int, tuple[int, ...]]], part: tuple = ()):
+    def __init__(self, place: Callable[[Tensor], tuple[str, str, int, int, tuple[int, ...]]], part: tuple = ()) -> None:
         self.place, self.part, self.text = place, part, bytearray()
         self.memo: dict[int, tuple[int, Any]] = {}  # id -> (number, the value, kept alive)
         self.names: dict[str, int] = {}  # dotted names written so far

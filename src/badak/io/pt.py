@@ -19,12 +19,18 @@ from badak.io.placing import Placing
 from badak.io.storage import Storage, described
 from badak.io.unpickler import Unpickler
 from badak.tensor import dtypes
+from badak.tensor.tensor import Tensor
 
 PICKLES = ("pickle", "_pickle", "dill", "dill._dill", "cloudpickle", "cloudpickle.cloudpickle")  # which write pickles alike
 
 
 def save(
-    obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True, _disable_byteorder_record=False
+    obj: Any,
+    f: Any,
+    pickle_module: Any = pickle,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
 ) -> None:
     """Write tensors, a state_dict, an optimizer's state or other values to `f`, a path or a binary file.
 
@@ -73,7 +79,15 @@ def _records(obj: Any, placing: Placing, byteorder: bool) -> list[tuple[str, Cal
     return [*records, record("version", b"3\n")]
 
 
-def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
+def load(
+    f: Any,
+    map_location: Tensor | None = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
     """What is in the .pt file `f` (a path or a binary file), written by badak.save or torch.save.
 
     Raises FileError for an absent, damaged or foreign file and for tensors that reach outside their storage;

@@ -9,6 +9,7 @@ import numpy as np
 from badak.core.errors import BadakError, tr
 from badak.io.errors import damaged, reason, shown
 from badak.tensor import Tensor, dtypes
+from badak.tensor.dtypes import Device
 from badak.tensor.meta_storage import like
 from badak.tensor.storage import TypedStorage, UntypedStorage
 
@@ -22,7 +23,7 @@ MAX_DIMS = 64
 class Storage(TypedStorage):
     """A storage of a file, with the dtype that the file gives it. What `map_location` functions of torch.load get, too."""
 
-    def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str, has_data: bool = True):
+    def __init__(self, raw: np.ndarray, dtype: Any, location: str, where: str, has_data: bool = True) -> None:
         super().__init__(wrap_storage=UntypedStorage._of(raw) if has_data else UntypedStorage._on_meta(raw.nbytes), dtype=dtype)
         self.raw = raw  # uint8
         self.location, self.where = location, where
@@ -40,7 +41,7 @@ class Storage(TypedStorage):
         """Itself: badak's memory is the CPU's."""
         return self
 
-    def cuda(self, device=None, non_blocking: bool = False) -> "Storage":
+    def cuda(self, device: Device = None, non_blocking: bool = False) -> "Storage":
         """Raises NotSupportedError: badak computes on the CPU."""
         dtypes.check_device("cuda")
         return self

@@ -69,7 +69,7 @@ class Name:
         build: Callable | None = None,
         finished: Callable[[Any], bool] | None = None,
         value: Any = None,
-    ):
+    ) -> None:
         self.name = name  # "module.name"
         self.call = call  # call(*args) -> the value of REDUCE
         self.new = new  # new(*args) -> the value of NEWOBJ
@@ -106,7 +106,7 @@ class Unpickler:
 
     encoding = "utf-8"  # of Python 2's texts
 
-    def __init__(self, file: io.BytesIO, where: str, find: Callable[[str, str], Any], persistent: Callable[[Any], Any]):
+    def __init__(self, file: io.BytesIO, where: str, find: Callable[[str, str], Any], persistent: Callable[[Any], Any]) -> None:
         self.file, self.where, self.find, self.persistent = file, where, find, persistent
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}

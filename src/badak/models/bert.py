@@ -69,7 +69,7 @@ class BERTEncoder(Pretrained):
 
     marks, writes = ("sos", "eos"), False
 
-    def __init__(self, config: BERTConfig):
+    def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.config, C = config, config.d_model
         self.token = nn.Embedding(config.vocab_size, C)
@@ -121,7 +121,7 @@ class BERTEncoder(Pretrained):
 class MaskedHead(nn.Module):
     """h (B, T, C) and the token table (V, C) -> logits (B, T, V)."""
 
-    def __init__(self, config: BERTConfig):
+    def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.d_model, config.d_model)
         self.norm = nn.LayerNorm(config.d_model, config.norm_eps)
@@ -134,7 +134,7 @@ class MaskedHead(nn.Module):
 class BERT(BERTEncoder):
     """ids (B, T) -> logits (B, T, V): for each position, the token that stood there."""
 
-    def __init__(self, config: BERTConfig):
+    def __init__(self, config: BERTConfig) -> None:
         super().__init__(config)
         self.head = MaskedHead(config)
         self.start()
@@ -146,7 +146,7 @@ class BERT(BERTEncoder):
 class BERTClassifier(BERTEncoder):
     """ids (B, T) -> logits (B, classes), or with one class a number for each text, (B, 1)."""
 
-    def __init__(self, config: TextConfig):
+    def __init__(self, config: TextConfig) -> None:
         super().__init__(config)
         self.pooler = nn.Linear(config.d_model, config.d_model) if config.pooler else None
         self.head = nn.Linear(config.d_model, config.classes)
@@ -162,7 +162,7 @@ class BERTClassifier(BERTEncoder):
 class SentenceEncoder(BERTEncoder):
     """ids (B, T) -> vectors (B, C): the nearer two texts in meaning, the larger the product of their vectors."""
 
-    def __init__(self, config: SentenceConfig):
+    def __init__(self, config: SentenceConfig) -> None:
         super().__init__(config)
         self.start()
 

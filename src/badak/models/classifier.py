@@ -40,7 +40,7 @@ class ClassifierConfig(WithHeads):
 class Classifier(nn.Module):
     """pictures (B, 28, 28) in [0, 1] -> logits (B, 10), read from all rows."""
 
-    def __init__(self, config: ClassifierConfig):
+    def __init__(self, config: ClassifierConfig) -> None:
         super().__init__()
         self.config, C = config, config.d_model
         self.rows = nn.Linear(config.row_width, C)
@@ -87,7 +87,7 @@ class MeanClassifier(Classifier):
 class ClsClassifier(Classifier):
     """The same with one learned token before the rows; the class is read from that token alone."""
 
-    def __init__(self, config: ClassifierConfig):
+    def __init__(self, config: ClassifierConfig) -> None:
         super().__init__(config)
         self.cls = nn.Parameter(zeros(1, 1, config.d_model))
 

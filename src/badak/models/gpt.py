@@ -13,6 +13,7 @@ Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -45,7 +46,7 @@ class GPTConfig(WithHeads):
 class Attention(nn.Module):
     """Causal self-attention: each position takes from those before it what its query asks for."""
 
-    def __init__(self, config: GPTConfig):
+    def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.heads, self.dropout = config.heads, config.dropout
         self.qkv = nn.Linear(config.d_model, 3 * config.d_model)
@@ -66,7 +67,7 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     """Two linear maps with a GELU between them, at each position alone."""
 
-    def __init__(self, config: GPTConfig):
+    def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.up = nn.Linear(config.d_model, config.feedforward_ratio * config.d_model)
         self.down = nn.Linear(config.feedforward_ratio * config.d_model, config.d_model)
@@ -79,12 +80,12 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """One layer: first look back, then think it over."""
 
-    def __init__(self, config: GPTConfig):
+    def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.norm1, self.attention = nn.LayerNorm(config.d_model), Attention(config)
         self.norm2, self.feed_forward = nn.LayerNorm(config.d_model), FeedForward(config)
 
-    def forward(self, x: Tensor, *seen) -> Tensor:  # seen: a mask, then a cache and the number of this layer
+    def forward(self, x: Tensor, *seen: Any) -> Tensor:  # seen: a mask, then a cache and the number of this layer
         x = x + self.attention(self.norm1(x), *seen)
         return x + self.feed_forward(self.norm2(x))
 
@@ -108,7 +109,7 @@ class GPT(Pretrained):
 
     lookups = ("token",)
 
-    def __init__(self, config: GPTConfig):
+    def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab_size, config.d_model)
@@ -203,7 +204,7 @@ def is_own(module: nn.Module, kind: type[nn.Module]) -> bool:
     return getattr(forward, "__func__", None) is kind.forward
 
 
-def expect_fits(model, T: int, cache: KeyValueCache | None, complaint) -> None:
+def expect_fits(model: Any, T: int, cache: KeyValueCache | None, complaint: Callable) -> None:
     """Raise complaint(length, context, cache) for T tokens too many, ArgumentError for the cache of a model of other layers."""
     if cache is None:
         if T > model.config.context:

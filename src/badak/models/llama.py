@@ -17,7 +17,7 @@ Sennrich 2019, "Root Mean Square Layer Normalization"; Ainslie et al. 2023, "GQA
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from badak import nn
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
@@ -125,7 +125,7 @@ def _stretched(frequency: float, by: RotaryScaling) -> float:
 class Attention(nn.Module):
     """Causal self-attention with rotary positions; query head h reads key head h // (H / G). window: keys that a query sees."""
 
-    def __init__(self, config: LlamaConfig, window: int = 0):
+    def __init__(self, config: LlamaConfig, window: int = 0) -> None:
         super().__init__()
         H, G, D = config.heads, config.num_key_value_heads, config.width
         self.window = window
@@ -169,7 +169,7 @@ def within(keep: AnyMask | None, window: int, T: int) -> AnyMask | None:
 class FeedForward(nn.Module):
     """down(silu(gate x) * (up x)), at each position alone."""
 
-    def __init__(self, config: LlamaConfig):
+    def __init__(self, config: LlamaConfig) -> None:
         super().__init__()
         self.gate_up = nn.Linear(config.d_model, 2 * config.feedforward, bias=False)
         self.down = nn.Linear(config.feedforward, config.d_model, bias=False)
@@ -183,13 +183,13 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """One layer: first look back, then think it over."""
 
-    def __init__(self, config: LlamaConfig, window: int = 0):
+    def __init__(self, config: LlamaConfig, window: int = 0) -> None:
         super().__init__()
         self.norm1, self.attention = nn.RMSNorm(config.d_model, config.norm_eps), Attention(config, window)
         self.norm2, self.feed_forward = nn.RMSNorm(config.d_model, config.norm_eps), FeedForward(config)
 
     def forward(
-        self, x: Tensor, rotary: nn.Module, *seen
+        self, x: Tensor, rotary: nn.Module, *seen: Any
     ) -> Tensor:  # seen: how far to turn, a mask, then a cache and the number of this layer
         x = x + self.attention(self.norm1(x), rotary, *seen)
         return x + self.feed_forward(self.norm2(x))
@@ -206,7 +206,7 @@ class Llama(Pretrained):
 
     lookups = ("token",)
 
-    def __init__(self, config: LlamaConfig):
+    def __init__(self, config: LlamaConfig) -> None:
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab_size, config.d_model)

@@ -117,7 +117,7 @@ class Pretrained(nn.Module):
     hints: Hints = Hints()
 
     @classmethod
-    def from_pretrained(cls, folder: str | os.PathLike, dtype: DType | None = None):
+    def from_pretrained(cls, folder: str | os.PathLike, dtype: DType | None = None) -> Any:
         """The model of a folder, in evaluation mode; a name such as "gpt2" is fetched from the Hugging Face Hub.
 
         dtype: of the weights, float32 unless told. Raises FileError for a folder of another architecture, for settings that

@@ -67,7 +67,7 @@ class Seq2Seq(Pretrained):
 
     marks = ("", "eos")
 
-    def __init__(self, config: Seq2SeqConfig):
+    def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
         self.config, C = config, config.d_model
         self.token = nn.Embedding(config.vocab_size, C, config.pad_id)

@@ -9,6 +9,8 @@ from badak.nn.attention import MultiheadAttention as MultiheadAttention
 from badak.nn.module import Module, Shown
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, full
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class _Elementwise(Shown):
@@ -295,7 +297,7 @@ class PReLU(_Elementwise):
 
     _shown = ("num_parameters",)
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device=None, dtype=None) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: DType | None = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(full((num_parameters,), init, device=device, dtype=dtype))

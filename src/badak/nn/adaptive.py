@@ -1,5 +1,6 @@
 """The softmax over many classes in parts: frequent ones at once, rare ones in clusters that few examples look into."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, ShapeError, tr
@@ -8,6 +9,8 @@ from badak.nn.containers import ModuleList, Sequential
 from badak.nn.linear import Linear
 from badak.nn.module import Module
 from badak.tensor import Tensor, cat
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class _ASMoutput(NamedTuple):
@@ -48,7 +51,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(
-        self, in_features: int, n_classes: int, cutoffs, div_value: float = 4.0, head_bias: bool = False, device=None, dtype=None
+        self,
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        div_value: float = 4.0,
+        head_bias: bool = False,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         cutoffs = list(cutoffs)
@@ -78,7 +88,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if isinstance(part, Linear):
                 part.reset_parameters()
 
-    def forward(self, input_, target_):
+    def forward(self, input_: Tensor, target_: Tensor) -> "_ASMoutput":
         if target_.dim() > 1:
             raise ShapeError("0D or 1D target tensor expected, multi-target not supported", "target of shape (N,)")
         if target_.dim() and input_.size(0) != target_.size(0):
@@ -106,7 +116,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             output = output.index_add(0, cat(rows), cat(parts))
         return _ASMoutput(output if target_.dim() else output.squeeze(0), (-output).mean())
 
-    def log_prob(self, input):
+    def log_prob(self, input: Tensor) -> Tensor:
         """log p of every class: (N, in_features) -> (N, n_classes)."""
         head = F.log_softmax(self.head(input), dim=1)
         tails = [
@@ -115,7 +125,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         ]
         return cat([head[:, : self.shortlist_size], *tails], dim=1)
 
-    def predict(self, input):
+    def predict(self, input: Tensor) -> Tensor:
         """The class of the highest log p: (N, in_features) -> (N,). Clusters are looked into for the rows that need one."""
         best = self.head(input).argmax(dim=1)
         row = (best >= self.shortlist_size).nonzero().flatten()

@@ -28,6 +28,7 @@ from badak.nn.parameter import Parameter
 from badak.nn.sdp_backend import SDPBackend as SDPBackend  # PyTorch keeps these two here
 from badak.nn.sdp_backend import sdpa_kernel as sdpa_kernel
 from badak.tensor import Tensor, empty
+from badak.tensor.dtypes import Device
 
 
 class MultiheadAttention(Module):
@@ -64,17 +65,17 @@ class MultiheadAttention(Module):
 
     def __init__(
         self,
-        embed_dim,
-        num_heads,
-        dropout=0.0,
-        bias=True,
-        add_bias_kv=False,
-        add_zero_attn=False,
-        kdim=None,
-        vdim=None,
-        batch_first=False,
-        device=None,
-        dtype=None,
+        embed_dim: Any,
+        num_heads: Any,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: Any = None,
+        vdim: Any = None,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         check_sizes(embed_dim, num_heads)

@@ -1,5 +1,7 @@
 """What can be wrong with what MultiheadAttention is given, in words that say how to put it right."""
 
+from typing import Any
+
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.nn.mask import Mask
 from badak.tensor import Tensor
@@ -30,7 +32,7 @@ def check_sizes(embed_dim: int, num_heads: int) -> None:
         raise ArgumentError(cause, tr("num_heads in {{{}}} or embed_dim {}", divisors, near), code=10)
 
 
-def check_inputs(attention, query: Tensor, key: Tensor, value: Tensor, padding, mask) -> None:
+def check_inputs(attention: Any, query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: Any) -> None:
     """All shapes and dtypes of a call of MultiheadAttention."""
     if padding is None and mask is None and query is key and key is value and attention._qkv_same_embed_dim:
         shape = query._array.shape
@@ -128,7 +130,17 @@ def _check_mask(attention, query: Tensor, key: Tensor, mask: Tensor, sizes: tupl
     raise AttentionInputError(cause, fix)
 
 
-def check_cached(attention, query, key, value, padding, mask, need_weights: bool, is_causal: bool, cache) -> None:
+def check_cached(
+    attention: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    padding: Any,
+    mask: Any,
+    need_weights: bool,
+    is_causal: bool,
+    cache: Any,
+) -> None:
     """All of a call of MultiheadAttention with a cache."""
     own = query is key and key is value
     wrong = (

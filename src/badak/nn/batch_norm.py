@@ -10,6 +10,8 @@ from badak.nn import init
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, cat, empty, int64, ones, tensor, zeros
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 # asked for the sum over the ranks of a process group, gives it, or None where there is one rank; badak.distributed sets it
 over_ranks: Callable[[Any], Callable[[Tensor], Tensor] | None] = lambda process_group: None
@@ -172,8 +174,8 @@ class SyncBatchNorm(_BatchNorm):
         affine: bool = True,
         track_running_stats: bool = True,
         process_group: Any = None,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:

@@ -60,7 +60,7 @@ class KeyValueCache:
         3
     """
 
-    def __init__(self, layers: int, max_length: int):
+    def __init__(self, layers: int, max_length: int) -> None:
         expect(
             layers > 0 and max_length > 0,
             "KeyValueCache",

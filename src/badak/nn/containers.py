@@ -10,6 +10,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, tr
 from badak.nn.errors import ModuleNameError, kind
 from badak.nn.module import Module, framed, indent
+from badak.tensor.tensor import Tensor
 
 
 class _Ordered(Module):
@@ -96,7 +97,7 @@ class Sequential(_Ordered):
         (3, (2, 1))
     """
 
-    def __init__(self, *args):
+    def __init__(self, *args: Any) -> None:
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
         if len(args) == 1 and isinstance(args[0], list | tuple):
@@ -105,7 +106,7 @@ class Sequential(_Ordered):
         for name, module in args[0].items() if named else enumerate(args):
             self.add_module(str(name), module)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Any:
         for module in self:
             input = module(input)
         return input
@@ -237,15 +238,15 @@ class ModuleDict(Module):
         del self[key]
         return module
 
-    def keys(self):
+    def keys(self) -> Any:
         """The names."""
         return self._modules.keys()
 
-    def items(self):
+    def items(self) -> Any:
         """Pairs of name and module."""
         return self._modules.items()
 
-    def values(self):
+    def values(self) -> Any:
         """The modules."""
         return self._modules.values()
 

@@ -1,5 +1,7 @@
 """Embedding: a table of vectors, one for each token."""
 
+from typing import Any
+
 from badak.autograd import no_grad
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.nn import functional as F
@@ -8,6 +10,8 @@ from badak.nn.errors import kind
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, empty
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class _TableError(ShapeError, AssertionError):
@@ -61,8 +65,8 @@ class Embedding(_Table):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -92,7 +96,7 @@ class Embedding(_Table):
         rows, width = _sizes(embeddings)
         return cls(rows, width, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
@@ -118,8 +122,8 @@ class EmbeddingBag(_Table):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim

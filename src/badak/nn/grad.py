@@ -23,7 +23,13 @@ def _gradient(convolution: Callable, place: int, pair: tuple, dy: Tensor, *setti
 
 
 def conv1d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride=1, padding=0, dilation=1, groups=1
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
 ) -> Tensor:
     """The gradient of conv1d in its input: dx[n, c, i] = sum_{m, o, k: o stride - padding + k dilation = i} w[m, c, k] dy[n, m, o].
 
@@ -46,7 +52,13 @@ def conv1d_input(
 
 
 def conv1d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride=1, padding=0, dilation=1, groups=1
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
 ) -> Tensor:
     """The gradient of conv1d in its weight: dw[m, c, k] = sum_{n, o} dy[n, m, o] x[n, c, o stride - padding + k dilation].
 
@@ -69,28 +81,52 @@ def conv1d_weight(
 
 
 def conv2d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride=1, padding=0, dilation=1, groups=1
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_input over two axes: input_size (N, C, H, W)."""
     return _gradient(conv2d, 0, (input_size, weight), grad_output, stride, padding, dilation, groups)
 
 
 def conv2d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride=1, padding=0, dilation=1, groups=1
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_weight over two axes: weight_size (M, C / groups, K1, K2)."""
     return _gradient(conv2d, 1, (input, weight_size), grad_output, stride, padding, dilation, groups)
 
 
 def conv3d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride=1, padding=0, dilation=1, groups=1
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_input over three axes: input_size (N, C, D, H, W)."""
     return _gradient(conv3d, 0, (input_size, weight), grad_output, stride, padding, dilation, groups)
 
 
 def conv3d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride=1, padding=0, dilation=1, groups=1
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_weight over three axes: weight_size (M, C / groups, K1, K2, K3)."""
     return _gradient(conv3d, 1, (input, weight_size), grad_output, stride, padding, dilation, groups)

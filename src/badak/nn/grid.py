@@ -16,7 +16,7 @@ class Grid:
     A row is a query, a column a key; queries are the last of the keys' places. seen: booleans (T, S) or (B, H, T, S).
     """
 
-    def __init__(self, title: str, seen: Tensor):
+    def __init__(self, title: str, seen: Tensor) -> None:
         self.title, self.seen = title, seen
 
     def __repr__(self) -> str:

@@ -215,7 +215,7 @@ def _chosen(*tables: tuple[dict, bool]) -> tuple[dict, ...]:
 class BackwardWatch:
     """One call of one module, watched from both ends: its outputs see grad_output arrive, its inputs grad_input leave."""
 
-    def __init__(self, module: Hooks):
+    def __init__(self, module: Hooks) -> None:
         self._module = module
         self._grad_output: tuple | None = None
         self._inputs: tuple[int, ...] = ()  # the places of the arguments that need a gradient

@@ -17,6 +17,7 @@ from badak.core.errors import ArgumentError, tr, warn_once
 from badak.core.public_api import guard_names as _guard_names
 from badak.kernels import elementary
 from badak.tensor import Tensor
+from badak.tensor.generator import Generator
 from badak.tensor.inplace import write_
 from badak.tensor.random import default_generator, draw_like, or_default
 from badak.tensor.random import normal_ as _draw_normal_
@@ -25,7 +26,7 @@ from badak.tensor.random import uniform_ as _draw_uniform_
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
 
 
-def calculate_gain(nonlinearity, param=None) -> float:
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The factor that keeps the variance through a nonlinearity.
 
     1 for linear, conv and sigmoid, 5/3 for tanh, sqrt 2 for relu, sqrt(2 / (1 + a^2)) for leaky_relu with slope a = param
@@ -71,13 +72,13 @@ def _write(tensor: Tensor, values, name) -> Tensor:
         return write_(tensor, Tensor._of(np.asarray(values, tensor._array.dtype)), name)
 
 
-def uniform_(tensor: Tensor, a=0.0, b=1.0, generator=None) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """w uniform on [a, b)."""
     with no_grad():
         return _draw_uniform_(tensor, a, b, generator=generator)
 
 
-def normal_(tensor: Tensor, mean=0.0, std=1.0, generator=None) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """w normal with this mean and standard deviation.
 
     Args:
@@ -95,7 +96,9 @@ def normal_(tensor: Tensor, mean=0.0, std=1.0, generator=None) -> Tensor:
         return _draw_normal_(tensor, mean, std, generator=generator)
 
 
-def trunc_normal_(tensor: Tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None) -> Tensor:
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Generator | None = None
+) -> Tensor:
     """w normal with this mean and deviation, given a <= w <= b (bounds in the weight's own unit, not in deviations).
 
     Where the interval holds more than 0.3 of the normal's mass, values outside are drawn again; else uniform candidates
@@ -138,7 +141,7 @@ def _accept_by_density(w, mean, std, a, b, source):
     return drawn
 
 
-def constant_(tensor: Tensor, val) -> Tensor:
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """w = val."""
     return _write(tensor, val, "constant_")
 
@@ -159,7 +162,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return _write(tensor, np.eye(*tensor.shape), "eye_")
 
 
-def dirac_(tensor: Tensor, groups=1) -> Tensor:
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """w = 1 in the middle of the kernel from channel i to channel i, in each group; else 0. w (out, in, 1 to 3 kernel axes)."""
     if tensor.dim() not in (3, 4, 5):
         raise ArgumentError(tr("Only tensors with 3, 4, or 5 dimensions are supported; got shape {}", tuple(tensor.shape)))
@@ -174,7 +177,7 @@ def dirac_(tensor: Tensor, groups=1) -> Tensor:
     return _write(tensor, kernel, "dirac_")
 
 
-def xavier_uniform_(tensor: Tensor, gain=1.0, generator=None) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """w uniform in +-gain sqrt(6 / (fan_in + fan_out)).  Source: Glorot & Bengio 2010.
 
     Args:
@@ -195,7 +198,7 @@ def xavier_uniform_(tensor: Tensor, gain=1.0, generator=None) -> Tensor:
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain=1.0, generator=None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """w normal with deviation gain sqrt(2 / (fan_in + fan_out)).  Source: Glorot & Bengio 2010."""
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
@@ -205,7 +208,9 @@ def _xavier_std(tensor, gain):
     return gain * math.sqrt(2.0 / float(fan_in + fan_out))
 
 
-def kaiming_uniform_(tensor: Tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None) -> Tensor:
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
+) -> Tensor:
     """w uniform in +-gain sqrt(3 / fan).  a: the slope of leaky_relu; mode: fan_in keeps the variance forward, fan_out backward.
 
     Source: He et al. 2015.
@@ -229,7 +234,9 @@ def kaiming_uniform_(tensor: Tensor, a=0, mode="fan_in", nonlinearity="leaky_rel
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor: Tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None) -> Tensor:
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
+) -> Tensor:
     """w normal with deviation gain / sqrt(fan); arguments as kaiming_uniform_.  Source: He et al. 2015."""
     if _is_empty(tensor):
         return tensor
@@ -246,7 +253,7 @@ def _is_empty(tensor):
     return tensor.numel() == 0
 
 
-def orthogonal_(tensor: Tensor, gain=1, generator=None) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """w = gain Q with orthonormal rows or columns (the fewer), trailing axes flattened: Q R of a normal matrix, with diag R > 0.
 
     Parity: PyTorch's draws, its Q to rounding.  Source: Saxe et al. 2013; Mezzadri 2007 for the signs.
@@ -265,7 +272,7 @@ def orthogonal_(tensor: Tensor, gain=1, generator=None) -> Tensor:
     return _write(tensor, values.reshape(tensor.shape), "orthogonal_")
 
 
-def sparse_(tensor: Tensor, sparsity, std=0.01, generator=None) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """w normal with deviation std, and ceil(sparsity N) entries of each column 0.  w (N, M).
 
     Parity: as in PyTorch the places of the zeros come from the default generator even where `generator` is given.

@@ -11,6 +11,8 @@ from badak.nn.linear import Linear
 from badak.nn.module import Module
 from badak.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from badak.tensor import int64, tensor
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class LazyModuleMixin(Module):
@@ -22,7 +24,7 @@ class LazyModuleMixin(Module):
 
     cls_to_become: Any = None
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
         self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
@@ -34,7 +36,7 @@ class LazyModuleMixin(Module):
         """Whether a parameter or buffer has no shape yet."""
         return any(is_lazy(x) for x in self._own_tensors())
 
-    def initialize_parameters(self, *args, **kwargs) -> None:
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Give the parameters the shapes that fit the input."""
         cause = tr("initialize_parameters is not implemented for {}", type(self).__name__)
         raise NotSupportedError(cause, "def initialize_parameters(self, input): ...")
@@ -87,7 +89,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(self, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: Device = None, dtype: DType | None = None) -> None:
         super().__init__(0, 0, False)
         self.out_features = out_features
         self.weight = UninitializedParameter(device=device, dtype=dtype)
@@ -97,7 +99,7 @@ class LazyLinear(LazyModuleMixin, Linear):
     def _sized(self) -> bool:
         return self.in_features != 0
 
-    def initialize_parameters(self, input) -> None:
+    def initialize_parameters(self, input: Any) -> None:
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features = needed(input, type(self).__name__).shape[-1]
@@ -144,18 +146,37 @@ class _LazyConv(LazyModuleMixin, _ConvNd):
 
 class _LazyPlain(_LazyConv):
     def __init__(
-        self, out_channels: int, kernel_size, stride=1, padding=0, dilation=1, groups: int = 1, bias: bool = True,
-        padding_mode: str = "zeros", device=None, dtype=None,
-    ) -> None:  # fmt: skip
+        self,
+        out_channels: int,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
         self._without_shape(out_channels, bias, device, dtype)
 
 
 class _LazyTransposed(_LazyConv):
     def __init__(
-        self, out_channels: int, kernel_size, stride=1, padding=0, output_padding=0, groups: int = 1, bias: bool = True,
-        dilation=1, padding_mode: str = "zeros", device=None, dtype=None,
-    ) -> None:  # fmt: skip
+        self,
+        out_channels: int,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation=1,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
         self._without_shape(out_channels, bias, device, dtype)
 

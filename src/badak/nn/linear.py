@@ -1,6 +1,7 @@
 """Layers that are one matrix product, and those that only change the shape."""
 
 import math
+from typing import Any
 
 from badak.core.errors import ArgumentTypeError, tr
 from badak.core.public_api import overriding
@@ -11,6 +12,9 @@ from badak.nn.module import Module, Shown
 from badak.nn.parameter import Parameter
 from badak.ops import linear as ops
 from badak.tensor import apply, empty
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
+from badak.tensor.tensor import Tensor
 
 
 class Identity(Module):
@@ -26,10 +30,10 @@ class Identity(Module):
         [1.0, 1.0]
     """
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
@@ -56,7 +60,9 @@ class Linear(Module):
         (3, 2)
     """
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: DType | None = None
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
@@ -68,7 +74,7 @@ class Linear(Module):
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # = uniform in +-1/sqrt(in_features)
         _reset_bias(self.bias, self.in_features)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         weight, bias = self._held("weight", "bias")
         if overriding.active:  # somebody may answer for the public function
             return F.linear(input, weight, bias)
@@ -88,7 +94,15 @@ class Bilinear(Module):
     x1 (..., in1_features), x2 (..., in2_features) -> y (..., out_features); A (out, in1, in2).
     """
 
-    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device=None, dtype=None) -> None:
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = Parameter(empty(out_features, in1_features, in2_features, device=device, dtype=dtype))
@@ -101,7 +115,7 @@ class Bilinear(Module):
         init.uniform_(self.weight, -bound, bound)
         _reset_bias(self.bias, self.in1_features)
 
-    def forward(self, input1, input2):
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -131,7 +145,7 @@ class Flatten(Shown):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
 
@@ -147,7 +161,7 @@ class Unflatten(Shown):
             raise ArgumentTypeError(cause)
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
 
 

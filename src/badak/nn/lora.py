@@ -27,7 +27,7 @@ from badak.tensor import Tensor, empty, float32, zeros
 class LoRALinear(Module):
     """A Linear that learns no more, its weights whole or in blocks, and what is added to it: scale = alpha / rank."""
 
-    def __init__(self, base: Linear, rank: int, alpha: float, dropout: float = 0.0):
+    def __init__(self, base: Linear, rank: int, alpha: float, dropout: float = 0.0) -> None:
         super().__init__()
         kind = float32 if isinstance(base, BlockLinear) else base.weight.dtype
         where = {"dtype": kind, "device": base.weight.device}

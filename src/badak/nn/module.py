@@ -65,7 +65,7 @@ class Module(Moving, State, Hooks):
             if type(value) is FunctionType and "." not in value.__qualname__ and hasattr(value, "__explained__"):
                 setattr(cls, name, staticmethod(value))
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args or kwargs:
             cause = tr("{}: Module.__init__() takes no arguments, got {}", type(self).__name__, args or kwargs)
             raise ArgumentTypeError(cause, "super().__init__() without arguments")
@@ -310,7 +310,7 @@ class Module(Moving, State, Hooks):
             elif (grad := parameter.grad) is not None:
                 parameter.grad = grad.detach().zero_()
 
-    def compile(self, *args, **kwargs) -> None:
+    def compile(self, *args: Any, **kwargs: Any) -> None:
         """Replay calls of this module that need no gradient, from the fourth of a kind on; see `badak.compile`."""
         if not isinstance(self.__dict__.get("forward"), Compiled):
             self.__dict__["forward"] = Compiled(self.forward, strict=kwargs.get("fullgraph", False), told=False)

@@ -1,6 +1,7 @@
 """Changing the dtype or the place of everything that a module holds."""
 
 from collections.abc import Callable
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.core import events
@@ -11,7 +12,7 @@ from badak.tensor import Tensor, float16, float32, float64
 from badak.tensor import bfloat16 as bfloat16_
 from badak.tensor import device as device_type
 from badak.tensor import dtype as dtype_type
-from badak.tensor.dtypes import check_device, to_dtype
+from badak.tensor.dtypes import Device, check_device, to_dtype
 from badak.tensor.layouts import channels_last, channels_last_3d
 from badak.tensor.storage import share
 from badak.tensor.wrapped import is_wrapper, swap
@@ -48,7 +49,7 @@ class Moving(Tree):
                     self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args, **kwargs):
+    def to(self, *args: Any, **kwargs: Any) -> Any:
         """Move to a device, a floating dtype, or both: `to(device, dtype, non_blocking)`, `to(dtype)`, `to(tensor)`.
 
         Changes the module itself and returns it. Integer and bool buffers keep their dtype. memory_format lays out what has 4
@@ -67,40 +68,40 @@ class Moving(Tree):
 
         return self._apply(move)
 
-    def float(self):
+    def float(self) -> Any:
         """All floating parameters and buffers to float32."""
         return self._apply(lambda t: t.to(float32) if t.is_floating_point() else t)
 
-    def double(self):
+    def double(self) -> Any:
         """All floating parameters and buffers to float64."""
         return self._apply(lambda t: t.to(float64) if t.is_floating_point() else t)
 
-    def half(self):
+    def half(self) -> Any:
         """All floating parameters and buffers to float16."""
         return self._apply(lambda t: t.to(float16) if t.is_floating_point() else t)
 
-    def bfloat16(self):
+    def bfloat16(self) -> Any:
         """All floating parameters and buffers to bfloat16."""
         return self._apply(lambda t: t.to(bfloat16_) if t.is_floating_point() else t)
 
-    def type(self, dst_type):
+    def type(self, dst_type: Any) -> Any:
         """All parameters and buffers to `dst_type`, integers too."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def cpu(self):
+    def cpu(self) -> Any:
         """The module itself: here everything lives on the CPU."""
         return self._apply(lambda t: t.cpu())
 
-    def cuda(self, device=None):
+    def cuda(self, device: Device = None) -> Any:
         """Raises: badak computes on the CPU."""
         check_device("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
         return self
 
-    def to_empty(self, *, device, recurse: bool = True):
+    def to_empty(self, *, device: Device, recurse: bool = True) -> Any:
         """Fresh storage without values for every parameter and buffer, on `device`."""
         return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse=recurse)
 
-    def share_memory(self):
+    def share_memory(self) -> Any:
         """Move every parameter, gradient and buffer into memory that other processes see."""
         for each in filter(is_lazy, (*self.parameters(), *self.buffers())):
             each.share_memory_()  # which says why not

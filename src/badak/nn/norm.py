@@ -10,6 +10,8 @@ from badak.nn.functional.norm import layer_norm, rms_norm
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Size, Tensor, arange, empty
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class _Affine(Module):
@@ -59,8 +61,8 @@ class LayerNorm(_Affine):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
@@ -103,8 +105,8 @@ class RMSNorm(_Affine):
         normalized_shape: int | list[int] | Size,
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
@@ -149,8 +151,8 @@ class GroupNorm(_Affine):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:

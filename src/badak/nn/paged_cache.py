@@ -29,7 +29,7 @@ class PagePool:
     layers: attention layers of the decoder; pages: of PAGE tokens each.
     """
 
-    def __init__(self, layers: int, pages: int):
+    def __init__(self, layers: int, pages: int) -> None:
         if layers < 1 or pages < 1:
             cause = tr("PagePool: expected layers and pages of at least 1; got {} and {}", layers, pages)
             raise ArgumentError(cause, "PagePool(12, 64)")
@@ -70,7 +70,7 @@ class PagedCache(KeyValueCache):
     `stand` lets it serve another forward: a step of `badak.compile` finds there, in each replay, what stands there then.
     """
 
-    def __init__(self, pool: PagePool, tables: Sequence[np.ndarray], lengths: Sequence[int], tokens: int):
+    def __init__(self, pool: PagePool, tables: Sequence[np.ndarray], lengths: Sequence[int], tokens: int) -> None:
         super().__init__(len(pool.layers), pool.pages * PAGE)
         self.pool = pool
         self._stands: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}

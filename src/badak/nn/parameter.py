@@ -1,5 +1,6 @@
 """Parameter and Buffer: tensors that a module knows when they become its attributes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from badak.nn.errors import kind
 from badak.tensor import Tensor, empty, get_default_dtype
 from badak.tensor import device as device_type
 from badak.tensor import dtype as dtype_type
-from badak.tensor.dtypes import to_dtype
+from badak.tensor.dtypes import Device, to_dtype
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.printing import format_tensor
 
 
@@ -107,13 +109,13 @@ class UninitializedTensorMixin:
     _dtype: Any
     _device: Any
 
-    def materialize(self, shape, device=None, dtype=None) -> None:
+    def materialize(self, shape: Sequence[int], device: Device = None, dtype: DType | None = None) -> None:
         """Become a tensor of this shape, whose values are what memory held."""
         made: Any = empty(shape, device=device or self._device, dtype=dtype or self._dtype)
         self.__class__ = self.cls_to_become
         self.data = made  # type: ignore[misc]
 
-    def to(self, *target, device=None, dtype=None, **others):
+    def to(self, *target: Any, device: Device = None, dtype: DType | None = None, **others: Any) -> Any:
         """The same tensor: what it becomes will be on that device, and of that dtype."""
         for given in (*target, device, dtype):
             if isinstance(given, dtype_type):
@@ -122,23 +124,23 @@ class UninitializedTensorMixin:
                 self._device = given
         return self
 
-    def cpu(self, memory_format=None) -> Any:
+    def cpu(self, memory_format: Any = None) -> Any:
         """The same tensor: what it becomes will be on the CPU."""
         return self.to("cpu")
 
     @property
-    def data(self):
+    def data(self) -> Any:
         """An empty tensor, as in PyTorch: filling it does nothing, the values come with the shape."""
         return empty(0, dtype=self._dtype, device=self._device)
 
     @data.setter
-    def data(self, value) -> None:
+    def data(self, value: Tensor) -> None:
         if value is not self and value.numel():
             raise ArgumentError("Attempted to give data to an uninitialized parameter or buffer", "materialize(shape), then copy_")
         self._dtype = value.dtype
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         """The dtype that it will have."""
         return self._dtype
 
@@ -149,7 +151,7 @@ class UninitializedTensorMixin:
         return self._dtype.is_complex
 
     @property
-    def shape(self):
+    def shape(self) -> Any:
         raise ArgumentError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
             "when trying to load an uninitialized parameter into an initialized module.",
@@ -196,7 +198,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad: bool = True, device=None, dtype=None):
         return _unset(cls, requires_grad, device, dtype)
 
-    def __init__(self, requires_grad: bool = True, device=None, dtype=None):
+    def __init__(self, requires_grad: bool = True, device: Device = None, dtype: DType | None = None) -> None:
         pass
 
 
@@ -210,7 +212,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         buffer.persistent = persistent
         return buffer
 
-    def __init__(self, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):
+    def __init__(
+        self, requires_grad: bool = False, device: Device = None, dtype: DType | None = None, persistent: bool = True
+    ) -> None:
         pass
 
 

@@ -22,7 +22,7 @@ class ParameterList(Module):
         if values is not None:
             self += values
 
-    def __getitem__(self, idx: int | slice):
+    def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             part = self.__class__()
             for place in range(*idx.indices(len(self))):
@@ -42,7 +42,7 @@ class ParameterList(Module):
     def __iadd__(self, parameters: Iterable) -> "ParameterList":
         return self.extend(parameters)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise GraphError("ParameterList should not be called.", "index it: it holds parameters and computes nothing")
 
     def __dir__(self) -> list[str]:
@@ -86,7 +86,7 @@ class ParameterDict(Module):
         if parameters is not None:
             self.update(parameters)
 
-    def __getitem__(self, key: str):
+    def __getitem__(self, key: str) -> Any:
         return getattr(self, _look_up(self, self._keys, key))
 
     def __setitem__(self, key: str, value: object) -> None:
@@ -114,7 +114,7 @@ class ParameterDict(Module):
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
-    def __call__(self, input):
+    def __call__(self, input: int) -> Any:
         raise GraphError("ParameterDict should not be called.", "index it: it holds parameters and computes nothing")
 
     def __or__(self, other: "ParameterDict") -> "ParameterDict":
@@ -167,7 +167,7 @@ class ParameterDict(Module):
         """A ParameterDict with `default` under each key."""
         return ParameterDict([(key, default) for key in keys])
 
-    def keys(self):
+    def keys(self) -> Any:
         """The keys."""
         return self._keys.keys()
 

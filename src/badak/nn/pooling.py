@@ -1,5 +1,8 @@
 """Pooling layers: the maximum or the mean of windows."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from badak.core.errors import ArgumentError, tr
 from badak.nn import functional as F
 from badak.nn.functional.sizes import sizes
@@ -24,7 +27,7 @@ class _MaxPoolNd(Shown):
 class MaxPool1d(_MaxPoolNd):
     """The largest number of each window of x (N, C, L); the stride is kernel_size unless given."""
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Tensor:
         return F.max_pool1d(input, *self._arguments())
 
 
@@ -46,14 +49,14 @@ class MaxPool2d(_MaxPoolNd):
         3.0
     """
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Tensor:
         return F.max_pool2d(input, *self._arguments())
 
 
 class MaxPool3d(_MaxPoolNd):
     """The largest number of each window of x (N, C, D, H, W); the stride is kernel_size unless given."""
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Tensor:
         return F.max_pool3d(input, *self._arguments())
 
 
@@ -64,7 +67,14 @@ class _AvgPoolNd(Shown):
 class AvgPool1d(_AvgPoolNd):
     """The mean of each window of x (N, C, L); the stride is kernel_size unless given."""
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True) -> None:
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
         super().__init__()
         each = _tuple1
         self.kernel_size, self.stride = each(kernel_size), each(kernel_size if stride is None else stride)
@@ -161,21 +171,21 @@ class _AdaptiveMaxPoolNd(Shown):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The maxima of `output_size` windows that cover x (N, C, L)."""
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The maxima of `output_size` windows that cover x (N, C, H, W)."""
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The maxima of `output_size` windows that cover x (N, C, D, H, W)."""
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
@@ -228,7 +238,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
     axes = 1
 
-    def forward(self, input: Tensor, indices: Tensor, output_size=None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -237,7 +247,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
     axes = 2
 
-    def forward(self, input: Tensor, indices: Tensor, output_size=None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -246,7 +256,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
     axes = 3
 
-    def forward(self, input: Tensor, indices: Tensor, output_size=None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -286,7 +296,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
     axes = 2
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Any:
         return F.fractional_max_pool2d(
             input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
         )
@@ -297,7 +307,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 
     axes = 3
 
-    def forward(self, input: Tensor):
+    def forward(self, input: Tensor) -> Any:
         return F.fractional_max_pool3d(
             input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
         )

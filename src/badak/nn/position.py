@@ -14,6 +14,8 @@ from badak.nn.cache import KeyValueCache
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, arange, cat, cos, empty, exp, float64, get_default_dtype, sin, stack, tensor, zeros
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class PositionalEncoding(Module):
@@ -26,7 +28,13 @@ class PositionalEncoding(Module):
     """
 
     def __init__(
-        self, d_model: int, dropout: float = 0.1, max_len: int = 5000, batch_first: bool = False, device=None, dtype=None
+        self,
+        d_model: int,
+        dropout: float = 0.1,
+        max_len: int = 5000,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.d_model, self.p, self.max_len, self.batch_first = d_model, dropout, max_len, batch_first
@@ -47,7 +55,13 @@ class LearnedPositionalEncoding(Module):
     """
 
     def __init__(
-        self, d_model: int, dropout: float = 0.1, max_len: int = 512, batch_first: bool = False, device=None, dtype=None
+        self,
+        d_model: int,
+        dropout: float = 0.1,
+        max_len: int = 512,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.d_model, self.p, self.max_len, self.batch_first = d_model, dropout, max_len, batch_first
@@ -84,7 +98,7 @@ class RotaryEmbedding(Module):
         max_len: int = 2048,
         base: float = 10000.0,
         interleaved: bool = False,
-        device=None,
+        device: Device = None,
         frequencies: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
@@ -95,7 +109,7 @@ class RotaryEmbedding(Module):
         self.dim, self.max_len, self.base, self.interleaved, self.frequencies = dim, max_len, base, interleaved, frequencies
         self.reset_parameters(device)
 
-    def reset_parameters(self, device=None) -> None:
+    def reset_parameters(self, device: Device = None) -> None:
         """Work the tables of cosines and sines out again: they are part of no state_dict."""
         angles = _angles(self.max_len, self.dim, self.base, self.frequencies)
         self.register_buffer("cos", cos(angles).to(device=device, dtype=get_default_dtype()), persistent=False)

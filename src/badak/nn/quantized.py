@@ -62,7 +62,7 @@ class Int8Linear(Quantized):
         self.register_buffer("scale", Tensor._of(scale))
         self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         own = self._buffers
         return apply(LinearInt8, input, own["weight"], own["scale"], own["bias"])
 
@@ -90,7 +90,7 @@ class LinearOf16Bits(Quantized):
         self.register_buffer("weight", Tensor._of(np.ascontiguousarray(weight).astype(BFLOAT16, copy=False)))
         self.register_buffer("bias", None if bias is None else Tensor._of(np.array(bias, np.float32)))
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return apply(LinearBFloat16, input, self._buffers["weight"], self._buffers["bias"])
 
     def numbers(self) -> np.ndarray:
@@ -114,13 +114,13 @@ class Blocks(Tensor):
 
     __add__ = __radd__ = __iadd__ = __sub__ = __isub__ = add = add_ = sub = sub_ = _no_sum  # type: ignore[assignment]
 
-    @property
-    def data(self):
+    @property  # type: ignore[override]
+    def data(self) -> "Blocks | None":
         """The same bytes."""
         return Blocks.of(super().data)
 
-    @data.setter
-    def data(self, value) -> None:
+    @data.setter  # type: ignore[override]
+    def data(self, value: "Blocks") -> None:
         Tensor.data.fset(self, value)  # type: ignore[attr-defined]
 
     def clone(self, **options: Any) -> "Blocks":
@@ -189,7 +189,7 @@ class BlockLinear(InBlocks, Linear):
     libraries that look for a Linear.
     """
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return self._multiplied(input, self._buffers["weight"], self._buffers["bias"])
 
     def part(self, input: Tensor, number: int, parts: int) -> Tensor:
@@ -221,7 +221,7 @@ class BlockEmbedding(InBlocks):
         """Numbers of a row."""
         return self.in_features
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return apply(EmbeddingBlocks, self._buffers["weight"], input, form=self.form, size=self.in_features)
 
     def whole(self) -> Embedding:
@@ -242,7 +242,7 @@ class JoinedLinear(Quantized):
         self.parts = ModuleList(parts)
         self.bias = None
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return cat([part(input) for part in self.parts], dim=-1)
 
     def extra_repr(self) -> str:

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from enum import Enum
+from typing import Any
 
 
 class SDPBackend(Enum):
@@ -19,6 +20,6 @@ class SDPBackend(Enum):
 
 
 @contextmanager
-def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False):
+def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False) -> Any:
     """A block in which only these kernels may compute attention; here it changes nothing."""
     yield

@@ -41,7 +41,7 @@ class State(Members):
 
     # Saving
 
-    def state_dict(self, *args, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """All parameters and persistent buffers by path, sharing memory with the module.
 
         destination: the dict to fill, a new one by default. prefix: put before every key. keep_vars: the parameters

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
+from typing import Any
 
 from badak.core.errors import tr
 
@@ -9,7 +10,7 @@ _WRAPPERS = {"module.": tr(" (DataParallel)"), "_orig_mod.": tr(" (a compiled mo
 _NEAREST = 3  # pairs of keys shown
 
 
-def diagnose(module, state: Mapping, missing: list[str], unexpected: list[str]) -> tuple[list[str], str | None]:
+def diagnose(module: Any, state: Mapping, missing: list[str], unexpected: list[str]) -> tuple[list[str], str | None]:
     """(lines, fix): what explains the problems, best explanation first; the fix of the first that has one."""
     own = module.state_dict()
     looked_for = _inside(own, state), _prefix(own, state), _vocabulary(module, own, state), _nearest(missing, unexpected)
@@ -84,7 +85,7 @@ def _nearest(missing: list[str], unexpected: list[str]) -> tuple[str, None] | No
     return (f"nearest matches: {', '.join(pairs)}.", None) if pairs else None
 
 
-def other_weights(module, state: Mapping) -> tuple[str, str] | None:
+def other_weights(module: Any, state: Mapping) -> tuple[str, str] | None:
     """(cause, fix) where one side has a layer with 8-bit weights and their scale, and the other side has not.
 
     Copied, they would be numbers between -127 and 127 in the place of weights, or the other way round.

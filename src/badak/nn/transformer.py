@@ -23,6 +23,8 @@ from badak.nn.norm import LayerNorm
 from badak.nn.transformer_checks import check_batch, check_cache, check_features
 from badak.nn.transformer_parts import activation_of, causal_mask, copies, is_causal_mask, kept_in
 from badak.tensor import Tensor
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class _TransformerLayer(Module):
@@ -349,8 +351,8 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
         *,
         independent_init: bool = False,
     ) -> None:
@@ -407,6 +409,6 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device=None, dtype=None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: Device = None, dtype: DType | None = None) -> Tensor:
         """(sz, sz), 0 where query i may see key j (j <= i), -inf above the diagonal."""
         return causal_mask(sz, device, dtype)

@@ -12,6 +12,8 @@ from badak.nn.mask import AnyMask
 from badak.nn.module import Module
 from badak.tensor import Tensor, float32, full
 from badak.tensor import bool as bool_
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
@@ -21,7 +23,7 @@ def kept_in(kept: tuple[KeyValueCache, int] | None) -> dict[str, Any]:
     return {} if kept is None else {"cache": kept[0], "layer": kept[1]}
 
 
-def causal_mask(length: int, device=None, dtype=None) -> Tensor:
+def causal_mask(length: int, device: Device = None, dtype: DType | None = None) -> Tensor:
     hide = dtype == bool_  # as a bool mask: True above the diagonal
     return full((length, length), True if hide else float("-inf"), device=device, dtype=dtype or float32).triu(1)
 

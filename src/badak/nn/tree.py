@@ -8,6 +8,7 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, tr
 from badak.nn.errors import ModuleAttributeError, kind
 from badak.nn.members import Members
 from badak.nn.unregistered import describe_unregistered, warn_of_unregistered
+from badak.tensor.tensor import Tensor
 
 Pairs = Iterator[tuple[str, Any]]
 _models: weakref.WeakKeyDictionary[Generator, Any] = weakref.WeakKeyDictionary()  # parameters() and a weak reference to its module
@@ -116,7 +117,7 @@ class Tree(Members):
                 raise ModuleAttributeError(tr("`{}` is not an nn.Module (in the path {!r})", name, target))
         return module
 
-    def get_parameter(self, target: str):
+    def get_parameter(self, target: str) -> Tensor:
         """The parameter at the path `target`. Raises AttributeError where there is none."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
@@ -125,7 +126,7 @@ class Tree(Members):
             raise ModuleAttributeError(tr("`{}` is not an nn.Parameter (in the path {!r})", name, target))
         return value
 
-    def get_buffer(self, target: str):
+    def get_buffer(self, target: str) -> Any:
         """The buffer at the path `target`. Raises AttributeError where there is none."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)

@@ -18,13 +18,13 @@ from badak.nn.parameter import Parameter
 Containers = Iterable[tuple[Any, str, Any]]  # (module, name, value), as the walk over a model finds plain containers
 
 
-def warn_of_unregistered(model, containers: Containers) -> None:
+def warn_of_unregistered(model: Any, containers: Containers) -> None:
     """Warn, once per class and attribute, of lists and dicts of modules or parameters that `model` does not register."""
     for cause, fix, key in forgotten(model, containers):
         warn_once(key, cause, fix, code=17)
 
 
-def describe_unregistered(model, containers: Containers) -> tuple[str, str | None]:
+def describe_unregistered(model: Any, containers: Containers) -> tuple[str, str | None]:
     """(cause, fix) for a model without a registered parameter: what was found that looks like forgotten ones."""
     cause = tr("no parameters: model {} has none registered.", type(model).__name__)
     for found, fix, _ in forgotten(model, containers):
@@ -39,7 +39,7 @@ def describe_unregistered(model, containers: Containers) -> tuple[str, str | Non
     return cause, tr("assign nn.Parameter or modules such as nn.Linear to attributes of self in __init__")
 
 
-def forgotten(model, containers: Containers) -> list[tuple[str, str, tuple]]:
+def forgotten(model: Any, containers: Containers) -> list[tuple[str, str, tuple]]:
     """(cause, fix, key) of each plain list, tuple or dict that holds modules or parameters which nobody registered."""
     known = {id(p) for module in model.modules() for p in module._parameters.values()}
     found = []

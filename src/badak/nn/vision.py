@@ -1,5 +1,6 @@
 """Layers that rearrange images: patches, sizes, channels traded for pixels."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from badak.nn import functional as F
@@ -12,7 +13,13 @@ class Unfold(Shown):
 
     _shown = ("kernel_size", "dilation", "padding", "stride")
 
-    def __init__(self, kernel_size, dilation=1, padding=0, stride=1) -> None:
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        dilation: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        stride: int | Sequence[int] = 1,
+    ) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
@@ -25,7 +32,14 @@ class Fold(Shown):
 
     _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
-    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1) -> None:
+    def __init__(
+        self,
+        output_size: int | Sequence[int],
+        kernel_size: int | Sequence[int],
+        dilation: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        stride: int | Sequence[int] = 1,
+    ) -> None:
         super().__init__()
         self.output_size, self.kernel_size = output_size, kernel_size
         self.dilation, self.padding, self.stride = dilation, padding, stride
@@ -65,8 +79,8 @@ class Upsample(Module):
 
     def __init__(
         self,
-        size=None,
-        scale_factor=None,
+        size: int | Sequence[int] | None = None,
+        scale_factor: Any = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
@@ -90,14 +104,14 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Upsample with mode "nearest", for images."""
 
-    def __init__(self, size=None, scale_factor=None) -> None:
+    def __init__(self, size: Any = None, scale_factor: int | None = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Upsample with mode "bilinear" and align_corners=True."""
 
-    def __init__(self, size=None, scale_factor=None) -> None:
+    def __init__(self, size: Sequence[int] | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 

@@ -1,7 +1,9 @@
 """What broadcasting does to shapes, and its reverse for gradients."""
 
 import math
+from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -20,7 +22,7 @@ from badak.kernels.reference._arrays import (
 _NUMBERS = {float, int, bool, complex}
 
 
-def each(ufunc, a, b):
+def each(ufunc: Callable, a: Any, b: Any) -> np.ndarray:
     """ufunc(a, b), of which one may be a number, in memory as `kernels/memory_format.py` says.
 
     By kernels where it is large, or is recorded, as only they are replayed without Python.
@@ -40,7 +42,7 @@ def each(ufunc, a, b):
     return y
 
 
-def summing(backward):
+def summing(backward: Callable) -> Callable:
     """A backward that adds numbers up: 16-bit ones in float32, rounded once."""
 
     @wraps(backward)
@@ -58,7 +60,7 @@ def expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
 
 
-def unbroadcast(dy, shape):
+def unbroadcast(dy: np.ndarray, shape: tuple) -> np.ndarray:
     """Sum dy down to `shape`: the gradient of stretching an array of `shape` to dy's shape."""
     if dy.shape == shape:
         return dy
@@ -72,7 +74,7 @@ def unbroadcast(dy, shape):
     return dy.sum(axis=axes, keepdims=True, dtype=dy.dtype).reshape(shape)
 
 
-def stretched(*shapes):
+def stretched(*shapes: Any) -> tuple[int, ...]:
     """The common shape of `shapes`, or ShapeError with the axis at which they clash."""
     ndim = max(map(len, shapes))
     result = [1] * ndim
@@ -89,13 +91,13 @@ def stretched(*shapes):
     return tuple(result)
 
 
-def summed(dy, size):
+def summed(dy: Any, size: tuple) -> Any:
     """dy summed down to what was stretched to its shape, in operations."""
     axes = tuple(a for a, n in enumerate((1,) * (dy.ndim - len(size)) + tuple(size)) if n == 1 != dy.shape[a])
     return (dy.sum(axis=axes, keepdims=True) if axes else dy).reshape(size)
 
 
-def reshaped_as(dy, shape):
+def reshaped_as(dy: np.ndarray, shape: tuple) -> np.ndarray:
     """dy in another shape: a view, or where none shows it a copy by a kernel."""
     if type(dy) is not ndarray or dy.flags.c_contiguous:
         return dy.reshape(shape)
@@ -105,12 +107,12 @@ def reshaped_as(dy, shape):
         return kernels.of(dy).contiguous(dy).reshape(shape)
 
 
-def zeros(shape, like):
+def zeros(shape: Any, like: Any) -> Any:
     """Zeros of like's dtype: a constant where that records what is done to it."""
     return np.zeros_like(like, shape=shape)
 
 
-def add_rows(shape, dim, index, dy):
+def add_rows(shape: tuple[int, ...], dim: Any, index: Any, dy: Any) -> np.ndarray:
     """Zeros of `shape` with dy's k-th slice along `dim` added to slice index[k]."""
     if dy.dtype.kind == "f" and dy.dtype.itemsize >= 4 and dy.size:
         rows = np.moveaxis(dy, dim, 0).reshape(index.size, -1)

@@ -2,6 +2,7 @@
 
 import math
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     return tr("mat1 and mat2 shapes cannot be multiplied ({})", " and ".join("x".join(map(str, size)) for size in sizes))
 
 
-def dtype_mismatch(where: str, words: str = "", **arrays) -> DTypeError:
+def dtype_mismatch(where: str, words: str = "", **arrays: Any) -> DTypeError:
     """The complaint about arrays of different dtypes, None left out; `words` are PyTorch's, which stand first."""
     found = ", ".join(f"{name}={x.dtype}" for name, x in arrays.items() if x is not None)
     first = next(iter(arrays))
@@ -40,7 +41,7 @@ def dtype_mismatch(where: str, words: str = "", **arrays) -> DTypeError:
     return DTypeError(cause, tr("x.to({}.dtype) for the others", first))
 
 
-def unlike_factors(a, b) -> str:
+def unlike_factors(a: np.ndarray, b: np.ndarray) -> str:
     """PyTorch's words for a product a b of two dtypes."""
     if a.ndim == b.ndim == 1:
         return tr("dot : expected both vectors to have same dtype, but found {} and {}", _word(a), _word(b))
@@ -51,7 +52,7 @@ def unlike_factors(a, b) -> str:
     return unlike_scalars(a, b)
 
 
-def unlike_summands(x, w, b) -> str:
+def unlike_summands(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> str:
     """PyTorch's words for x w^T + b of several dtypes."""
     if b is None:
         return unlike_factors(x, w)
@@ -59,39 +60,39 @@ def unlike_summands(x, w, b) -> str:
     return tr("{} and mat2 must have the same dtype, but got {} and {}", name, _word(other), _word(w))
 
 
-def unlike_filters(x, w, b) -> str:
+def unlike_filters(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> str:
     """PyTorch's words for a convolution of several dtypes."""
     if b is not None and b.dtype != x.dtype:
         return tr("Input type ({}) and bias type ({}) should be the same", _in_cpp(x), _in_cpp(b))
     return unlike_scalars(x, w)
 
 
-def unlike_attended(q, k, v) -> str:
+def unlike_attended(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> str:
     """PyTorch's words for queries, keys and values of several dtypes; "" where a mask is the one that differs."""
     found = f"query.dtype: {_in_cpp(q)} key.dtype: {_in_cpp(k)} and value.dtype: {_in_cpp(v)}"
     alike = q.dtype == k.dtype == v.dtype
     return "" if alike else f"Expected query, key, and value to have the same dtype, but got {found} instead"
 
 
-def unlike_scalars(a, b) -> str:
+def unlike_scalars(a: np.ndarray, b: Any) -> str:
     """PyTorch's words of its inner loops, where an array has another dtype than the first."""
     return tr("expected scalar type {} but found {}", _word(a), _word(b))
 
 
-def _word(x) -> str:
+def _word(x: np.ndarray) -> str:
     return WORDS.get(x.dtype.name, x.dtype.name)
 
 
-def _in_cpp(x) -> str:
+def _in_cpp(x: np.ndarray) -> str:
     return in_cpp(x.dtype.name)
 
 
-def not_floating(where: str, x) -> DTypeError:
+def not_floating(where: str, x: Any) -> DTypeError:
     """The complaint about integers or booleans where only floats make sense."""
     return DTypeError(tr("{}: expected a floating dtype; got {}", where, x.dtype), "x.float() first")
 
 
-def within(ids, n: int) -> bool:
+def within(ids: np.ndarray, n: int) -> bool:
     """Whether all of the integers `ids` are in 0 .. n - 1."""
     if ids.size == 1:
         return 0 <= ids.item() < n
@@ -102,34 +103,34 @@ def within(ids, n: int) -> bool:
     return ids.min() >= 0 and ids.max() < n
 
 
-def position(where) -> str:
+def position(where: np.ndarray) -> str:
     """ "[0, 1]" for the first True of a boolean array."""
     index = [int(axis[0]) for axis in where.nonzero()] if where.ndim else []
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
-def whole(n) -> int:
+def whole(n: Any) -> int:
     """n as an int; TypeError where it is none, as a bool, which Python could count with."""
     if type(n) is bool:
         raise TypeError
     return index(n)
 
 
-def in_order(name: str, *tensors) -> None:
+def in_order(name: str, *tensors: Any) -> None:
     """Refuse complex tensors and arrays, where NumPy would order them by their real parts."""
     for x in tensors:
         if getattr(x, "_array", x).dtype.kind == "c":
             raise DTypeError(tr("{}: complex numbers have no order", name), "x.abs() compares their sizes")
 
 
-def expect_real(name: str, *tensors) -> None:
+def expect_real(name: str, *tensors: Any) -> None:
     """Refuse complex tensors, whose imaginary parts would be lost, or mean nothing."""
     for x in tensors:
         if x._array.dtype.kind == "c":
             raise DTypeError(tr("{}: expected real numbers; got {}", name, x.dtype), "x.real")
 
 
-def expect_floats(name: str, *tensors, also: str = "") -> None:
+def expect_floats(name: str, *tensors: Any, also: str = "") -> None:
     """Refuse integers and booleans, which PyTorch does not compute it for; those kinds of dtypes that stand in `also` it does."""
     for x in tensors:
         if (kind := x._array.dtype.kind) in "iub" and kind not in also:
@@ -145,7 +146,7 @@ def axis_of(dim: int, ndim: int) -> int:
     return dim % span
 
 
-def keepdim_error(keepdim) -> ArgumentTypeError:
+def keepdim_error(keepdim: int) -> ArgumentTypeError:
     """The complaint about what is no bool, such as a second dim where keepdim stands."""
     cause = tr("keepdim must be a bool, but got {!r} of type {}", keepdim, type(keepdim).__name__)
     return ArgumentTypeError(cause, "x.sum((0, 1)) reduces two dims; x.sum(0, keepdim=True) keeps one")

@@ -1,14 +1,17 @@
 """Gradients of complex numbers: dx is the conjugate of what the chain rule of analytic functions gives, as in PyTorch."""
 
+from collections.abc import Callable
 from functools import wraps
 
+import numpy as np
 
-def conj(x):
+
+def conj(x: np.ndarray) -> np.ndarray:
     """The complex conjugate, which for real numbers is the array itself."""
     return x.conj() if x.dtype.kind == "c" else x
 
 
-def analytic(backward):
+def analytic(backward: Callable) -> Callable:
     """A backward written for real numbers, as that of an analytic function f of complex ones: dx = (f' dy*)*."""
 
     @wraps(backward)

@@ -1,6 +1,7 @@
 """Elementwise non-linearities. Their derivatives stand in `kernels/reference/activation.py`, compiled in `kernels/numba`."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,13 @@ EVERY = Samples(extremes=("all",))
 FAST: dict = {"laid_out": False, "capturable": True, "supports_bf16": True, "keeps_finite": True}
 
 
-def _gelu(x, approximate="none"):
+def _gelu(x: np.ndarray, approximate: str = "none") -> np.ndarray:
     if approximate not in ("none", "tanh"):
         raise ArgumentError(tr("gelu: expected approximate 'none' or 'tanh'; got {!r}", approximate), "approximate='none'")
     return kernels.of(x).gelu(x, approximate)
 
 
-def _gelu_formula(approximate="none"):
+def _gelu_formula(approximate: str = "none") -> Any:
     c = math.sqrt(2 / math.pi)
     if approximate == "tanh":
         return Formula(
@@ -36,12 +37,12 @@ def _gelu_formula(approximate="none"):
     )  # fmt: skip
 
 
-def _below_zero(x):
+def _below_zero(x: Any) -> Any:
     """x where it is at most 0, else 0: an exponential of a large x would be inf, and 0 inf NaN."""
     return np.where(x <= 0, x, x.dtype.type(0))
 
 
-def _silu_formula():
+def _silu_formula() -> Any:
     return Formula(
         "x s", "s (1 + x (1 - s))",
         (("s", "1 / (1 + exp(-x))", Sigmoid.of, "between 0 and 1: how much of x passes"),),

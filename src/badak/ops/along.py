@@ -1,5 +1,7 @@
 """Entries and slices along one axis, by their positions: picked, put back, added. `dim` counts from 0."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -11,7 +13,7 @@ from badak.ops.op import Op
 from badak.ops.operation import operation
 
 
-def grid(index, dim):
+def grid(index: np.ndarray, dim: int) -> tuple:
     """The key with which x[key] picks x[i0, .., index[i0, .., in], .., in], `index` replacing the coordinate `dim`."""
     n = index.ndim
     return tuple(
@@ -20,29 +22,29 @@ def grid(index, dim):
     )
 
 
-def _part(src, index):
+def _part(src: np.ndarray, index: np.ndarray) -> np.ndarray:
     """The corner of src that a smaller index uses."""
     return src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
 
 
-def _slice(index, dim):
+def _slice(index: np.ndarray, dim: int) -> tuple:
     """The key of the slices `index` along `dim`."""
     return (*(slice(None),) * dim, index)
 
 
-def _added_back(dy, index, dim, x_shape):
+def _added_back(dy: np.ndarray, index: np.ndarray, dim: int, x_shape: tuple[int, ...]) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
     np.add.at(dx, grid(index, dim), dy)
     return dx
 
 
-def _put_back(dy, index, dim, x_shape):
+def _put_back(dy: np.ndarray, index: np.ndarray, dim: int, x_shape: tuple[int, ...]) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
     dx[grid(index, dim)] = dy
     return dx
 
 
-def _added_back_twice(dy, index, dim, x_shape):
+def _added_back_twice(dy: Any, index: np.ndarray, dim: int, x_shape: tuple[int, ...]) -> Any:
     return ScatterAdd.of(zeros(x_shape, dy), index, dy, dim=dim)
 
 
@@ -56,41 +58,41 @@ TakeAlong = operation(
 )  # fmt: skip
 
 
-def _replaced(x, index, src, dim):
+def _replaced(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
     y = x.copy()
     y[grid(index, dim)] = _part(src, index)
     return y
 
 
-def _filled(x, index, c, dim):
+def _filled(x: np.ndarray, index: np.ndarray, c: Any, dim: int) -> np.ndarray:
     y = x.copy()
     y[grid(index, dim)] = c
     return y
 
 
-def _added(x, index, src, dim):
+def _added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
     y = x.copy()
     np.add.at(y, grid(index, dim), _part(src, index))
     return y
 
 
-def _without(dy, index, dim):
+def _without(dy: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
     """dy, 0 at the positions."""
     return _filled(dy, index, 0, dim)
 
 
-def _without_twice(dy, index, dim):
+def _without_twice(dy: Any, index: np.ndarray, dim: int) -> Any:
     return ScatterFill.of(dy, index, c=0, dim=dim)
 
 
-def _picked(dy, index, dim, src_shape):
+def _picked(dy: np.ndarray, index: np.ndarray, dim: int, src_shape: tuple[int, ...]) -> np.ndarray:
     """dy at the positions, 0 for the entries of src that a smaller index leaves out."""
     dsrc = np.zeros(src_shape, dy.dtype)
     _part(dsrc, index)[...] = dy[grid(index, dim)]
     return dsrc
 
 
-def _picked_twice(dy, index, dim, src_shape):
+def _picked_twice(dy: Any, index: np.ndarray, dim: int, src_shape: tuple[int, ...]) -> Any:
     part = Gather.of(dy, index, dim=dim)
     if part.shape == src_shape:
         return part
@@ -111,7 +113,7 @@ ScatterAdd = operation(
 )  # fmt: skip
 
 
-def _along_one_index(run, op, xs, batched, attributes):
+def _along_one_index(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     """Op.batching where all examples have one index."""
     if batched[1]:
         return NotImplemented
@@ -120,7 +122,7 @@ def _along_one_index(run, op, xs, batched, attributes):
     return run(op, x, index, *src, **attributes | {"dim": attributes["dim"] + 1}) if x.ndim > 1 else NotImplemented
 
 
-def _each_selected(run, op, xs, batched, attributes):
+def _each_selected(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     (x, index), dim = xs, attributes["dim"]
     if not batched[1]:
         return run(op, x, index, dim=dim + 1)
@@ -130,11 +132,11 @@ def _each_selected(run, op, xs, batched, attributes):
     return run(Index, x.movedim(dim + 1, 1), key=key).movedim(1, dim + 1)
 
 
-def _slices(dy, index, dim):
+def _slices(dy: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
     return dy.take(index, dim)
 
 
-def _slices_twice(dy, index, dim):
+def _slices_twice(dy: Any, index: np.ndarray, dim: int) -> Any:
     return IndexSelect.of(dy, index, dim=dim)
 
 
@@ -147,31 +149,31 @@ IndexSelect = operation(
 )  # fmt: skip
 
 
-def _slices_added(x, index, src, dim, c=1):
+def _slices_added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int, c: int = 1) -> np.ndarray:
     y = x.copy()
     np.add.at(y, _slice(index, dim), src if c == 1 else src * c)
     return y
 
 
-def _slices_replaced(x, index, src, dim):
+def _slices_replaced(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
     y = x.copy()
     kernels.of(y).index_copy(y, dim, index, src)
     return y
 
 
-def _slices_filled(x, index, c, dim):
+def _slices_filled(x: np.ndarray, index: np.ndarray, c: float, dim: int) -> np.ndarray:
     y = copied(x)
     y[_slice(index, dim)] = c
     return y
 
 
-def _without_slices(dy, index, dim):
+def _without_slices(dy: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
     dx = dy.copy()
     dx[_slice(index, dim)] = 0
     return dx
 
 
-def _without_slices_twice(dy, index, dim):
+def _without_slices_twice(dy: Any, index: np.ndarray, dim: int) -> Any:
     return IndexFill.of(dy, index, c=0, dim=dim)
 
 

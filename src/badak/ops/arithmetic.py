@@ -51,7 +51,7 @@ Mul = operation(
 )  # fmt: skip
 
 
-def _times(dy, other, shape):
+def _times(dy: np.ndarray, other: np.ndarray, shape: tuple) -> np.ndarray:
     """dy other, summed down to `shape`: where there is something to sum, 16 bits are rounded once, after that."""
     if dy.dtype.itemsize != 2 or dy.shape == shape:
         return unbroadcast(each(np.multiply, dy, other), shape)
@@ -165,7 +165,7 @@ Lerp = pointwise(
 )  # fmt: skip
 
 
-def power(x, c):
+def power(x: Any, c: float) -> Any:
     """x^c for a number c, by products where c is small and whole (many times faster than the general power)."""
     if c == 3:
         return each(np.multiply, each(np.multiply, x, x), x)
@@ -176,7 +176,7 @@ def power(x, c):
     return each(np.true_divide, 1, np.sqrt(x)) if c == -0.5 else x**c
 
 
-def _of_arrays(a, b):
+def _of_arrays(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a^b; integers to negative powers are 1 / a^-b without its fraction, 0 also for a = 0, as in PyTorch."""
     if b.dtype.kind != "i" or not b.size or b.min() >= 0:
         return kernels.of(b).power(a, b)
@@ -184,7 +184,7 @@ def _of_arrays(a, b):
     return np.where(b < 0, below, kernels.of(b).power(a, np.maximum(b, 0)))
 
 
-def _power_slope(dy, x, c):
+def _power_slope(dy: Any, x: Any, c: float) -> Any:
     if c == 0:
         return np.zeros_like(x)
     if c == 2:
@@ -195,7 +195,7 @@ def _power_slope(dy, x, c):
 PowBy = pointwise("PowBy", "y = x^c;   dx = dy c x^(c-1), 0 where c = 0.", power, _power_slope, capturable=True)
 
 
-def _slope_of_exponent(dy, x, c, y):
+def _slope_of_exponent(dy: Any, x: Any, c: float, y: Any) -> Any:
     dx = dy * conj(y * elementary.log(x.dtype.type(c)))
     return np.where(x >= 0, x.dtype.type(0), dx) if c == 0 else dx
 

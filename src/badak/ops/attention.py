@@ -1,5 +1,7 @@
 """Scaled dot-product attention as one operation."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -30,7 +32,7 @@ class Attention(Op):
     capturable = True  # apart from the warning about blind queries
 
     @staticmethod
-    def flops(inputs, outputs, attributes) -> Count:
+    def flops(inputs: list, outputs: list, attributes: dict) -> Count:
         """q k^T and weights v, all T S scores of them also where a mask hides some, as PyTorch counts."""
         q, k, v = inputs[:3]
         B, H, T, D = q.shape
@@ -38,7 +40,19 @@ class Attention(Op):
         return scores + values, {0: scores + values, 1: scores, 2: values}  # the gradient of the weights is counted with q's
 
     @staticmethod
-    def forward(save, q, k, v, keep, bias, drop, causal=None, scale=None, p=0.0, want_weights=False):
+    def forward(
+        save: Any,
+        q: np.ndarray,
+        k: np.ndarray,
+        v: np.ndarray,
+        keep: Any,
+        bias: Any,
+        drop: np.ndarray | None,
+        causal: int | None = None,
+        scale: Any = None,
+        p: float = 0.0,
+        want_weights: bool = False,
+    ) -> Any:
         if keep is not None or bias is not None or drop is not None or not _plain(q, k, v):
             _check(q, k, v, keep, bias, drop)
         save.q, save.k, save.v, save.keep, save.bias, save.drop = q, k, v, keep, bias, drop
@@ -50,7 +64,7 @@ class Attention(Op):
         return (out, weights) if want_weights else out
 
     @staticmethod
-    def backward(saved, dout, dweights=None):
+    def backward(saved: Any, dout: Any, dweights: Any = None) -> tuple:
         q = saved.q
         if dout is None:
             dout = np.zeros((*q.shape[:3], saved.v.shape[3]), q.dtype)
@@ -73,7 +87,7 @@ class Attention(Op):
         return dq, dk, dv, None, dbias, None
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         q, k, v, *masks = xs
         q, k, v = every((q, k, v), batched[:3]) if any(batched[:3]) else (q, k, v)
         n = count(xs, batched)
@@ -89,7 +103,7 @@ class Attention(Op):
         return made if len(made) > 1 else made[0]
 
 
-def _look_for_blind_queries(lse) -> None:
+def _look_for_blind_queries(lse: np.ndarray) -> None:
     """Warn, once, of queries that see no key: their log-sum-exp is that of nothing."""
     blind = (lse == -np.inf).any(axis=1)  # (B, T)
     if blind.any():
@@ -100,7 +114,7 @@ def _look_for_blind_queries(lse) -> None:
         warn_once(NO_VISIBLE_KEY, cause, "drop empty sequences or keep one <bos>", code=6)
 
 
-def _plain(q, k, v) -> bool:
+def _plain(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> bool:
     """Whether q, k, v are of one float dtype, with as many heads each and one D: then there is nothing to complain about."""
     shape, other = q.shape, k.shape
     return (
@@ -113,7 +127,7 @@ def _plain(q, k, v) -> bool:
     )
 
 
-def _check(q, k, v, keep, bias, drop) -> None:
+def _check(q: np.ndarray, k: np.ndarray, v: np.ndarray, keep: np.ndarray | None, bias: Any, drop: np.ndarray | None) -> None:
     if q.dtype.kind in "iub":
         raise not_floating("attention", q)
     if not (q.dtype == k.dtype == v.dtype and (bias is None or bias.dtype == q.dtype)):
@@ -138,18 +152,18 @@ def _check(q, k, v, keep, bias, drop) -> None:
         raise _complaint(tr("a dropout mask of shape (B, H, T, S), not {},", drop.shape), q, k, v)
 
 
-def _batch_first(q, k) -> str | None:
+def _batch_first(q: np.ndarray, k: np.ndarray) -> str | None:
     if q.shape[2] == k.shape[2] and q.shape[0] != k.shape[0]:
         return tr("batch_first=True, if the first axis of query and key is the length of a batch-first tensor")
     return None
 
 
-def _complaint(rule: str, q, k, v, fix: str | None = None) -> ShapeError:
+def _complaint(rule: str, q: np.ndarray, k: np.ndarray, v: np.ndarray, fix: str | None = None) -> ShapeError:
     cause = tr("attention: expected {}; got query={}, key={}, value={}", rule, q.shape, k.shape, v.shape)
     return ShapeError(cause, fix or "query (B, H, T, D), key (B, G, S, D), value (B, G, S, E), and H % G == 0")
 
 
-def mask_mismatch(shape, B: int, H: int, T: int, S: int) -> ShapeError:
+def mask_mismatch(shape: tuple[int, ...], B: int, H: int, T: int, S: int) -> ShapeError:
     """The complaint about a mask that does not broadcast to the scores."""
     cause = tr("mask {} does not broadcast to scores (batch={}, heads={}, queries={}, keys={})", tuple(shape), B, H, T, S)
     if tuple(shape) == (B, S):

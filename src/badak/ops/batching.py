@@ -20,42 +20,42 @@ import numpy as np
 Rule = Callable[..., Any]
 
 
-def count(xs, batched) -> int:
+def count(xs: list, batched: list[int]) -> int:
     """How many examples there are."""
     return next(x.shape[0] for x, each in zip(xs, batched) if each)
 
 
-def aligned(x, ndim: int):
+def aligned(x: Any, ndim: int) -> Any:
     """x, whose examples get axes of size 1 in front, so that they have `ndim`."""
     missing = ndim + 1 - x.ndim
     return x.reshape(x.shape[0], *(1,) * missing, *x.shape[1:]) if missing > 0 else x
 
 
-def every(xs, batched) -> list:
+def every(xs: Any, batched: list[int]) -> list:
     """The inputs, each with an axis that counts the examples."""
     n = count(xs, batched)
     return [x if each or x is None else x.expand(n, *x.shape) for x, each in zip(xs, batched)]
 
 
-def values_of(x):
+def values_of(x: Any) -> np.ndarray:
     """The numbers of all examples, however many vmaps there are around."""
     while not isinstance(x._array, np.ndarray):
         x = x._array.full
     return x._array
 
 
-def is_batched(array) -> bool:
+def is_batched(array: Any) -> bool:
     """Whether an array of an attribute is that of all examples."""
     return hasattr(type(array), "full")
 
 
-def broadcasting(run, op, xs, batched, attributes):
+def broadcasting(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     """Inputs broadcast against one another, and the operation knows of no axis."""
     ndim = max(x.ndim - each for x, each in zip(xs, batched) if x is not None)
     return run(op, *[aligned(x, ndim) if each else x for x, each in zip(xs, batched)], **attributes)
 
 
-def stacked(run, op, xs, batched, attributes):
+def stacked(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     """Leading axes of all inputs are a stack of what the operation works on."""
     return run(op, *every(xs, batched), **attributes)
 
@@ -84,11 +84,11 @@ def along(*names: str) -> Rule:
 
 
 @cache
-def _default(op, name: str):
+def _default(op: Any, name: str) -> Any:
     return inspect.signature(op.forward).parameters[name].default
 
 
-def derived(forward) -> Rule | None:
+def derived(forward: Callable) -> Rule | None:
     """The rule that follows from how a forward is written; None where none does."""
     if hasattr(forward, "elementwise"):
         return broadcasting
@@ -106,7 +106,7 @@ def adapted(**attributes_of_all: Callable[..., Any]) -> Rule:
     return rule
 
 
-def _of_all(shape, x) -> tuple[int, ...]:
+def _of_all(shape: tuple, x: Any) -> tuple[int, ...]:
     """The shape of a stack; of no examples, one of them says what -1 stands for."""
     return (len(x), *(shape if len(x) else np.empty(x.shape[1:]).reshape(shape).shape))
 
@@ -114,7 +114,7 @@ def _of_all(shape, x) -> tuple[int, ...]:
 reshaped = adapted(shape=_of_all)
 
 
-def folded(run, op, xs, batched, attributes):
+def folded(run: Any, op: Any, xs: list, batched: list[int] | tuple[int, ...], attributes: dict) -> Any:
     """The first axis of the first input is a batch already, and no other input has one."""
     if any(batched[1:]):
         return NotImplemented
@@ -123,13 +123,13 @@ def folded(run, op, xs, batched, attributes):
     return _unfolded(made, n, size)
 
 
-def _unfolded(made, n: int, size: int):
+def _unfolded(made: Any, n: int, size: int) -> Any:
     if isinstance(made, tuple):
         return tuple(_unfolded(y, n, size) for y in made)
     return made.reshape(n, size, *made.shape[1:])
 
 
-def key_of_all(key, level, batched: bool) -> tuple | None:
+def key_of_all(key: int | tuple | None, level: Any, batched: bool) -> tuple | None:
     """The key that picks in all examples of a vmap what `key` picks in one; None where it cannot be said so.
 
     batched: whether what it picks from has an axis that counts them.

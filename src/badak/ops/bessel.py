@@ -18,16 +18,16 @@ TERMS = 100_000  # of a series, at most
 NEAR_AND_FAR = (0.0, -0.0, 1e-20, 0.3, -2.0, 5.0, -20.0, 29.9, 30.1, 60.0, np.nan)
 
 
-def without_zero(x):
+def without_zero(x: Any) -> Any:
     """x, 1 where it is 0, so that what stands there has slopes that are numbers."""
     return np.where(x == 0, x.dtype.type(1), x)
 
 
-def _i1_slope(dy, x, y):
+def _i1_slope(dy: Any, x: Any, y: Any) -> Any:
     return dy * np.where(x == 0, x.dtype.type(0.5), I0.of(x) - y / without_zero(x))
 
 
-def _i1e_slope(dy, x, y):
+def _i1e_slope(dy: Any, x: Any, y: Any) -> Any:
     slope = I0e.of(x) - y * (np.sign(x) + x.dtype.type(1) / without_zero(x))
     return dy * np.where(x == 0, x.dtype.type(0.5), slope)
 
@@ -56,7 +56,7 @@ Erfcx = pointwise(
 )  # fmt: skip
 
 
-def _spherical_j0(x):
+def _spherical_j0(x: np.ndarray) -> np.ndarray:
     """sin(x) / x, 1 at 0, 0 far out."""
     return np.where(np.isinf(x), x.dtype.type(0), np.sin(x) / without_zero(x) + (x == 0))
 
@@ -70,7 +70,7 @@ SphericalJ0 = pointwise(
 )  # fmt: skip
 
 
-def _second_kind(n, scaled, x):
+def _second_kind(n: int, scaled: bool, x: Any) -> np.ndarray:
     """K_n(x) = integral over t > 0 of exp(-x cosh(t)) cosh(n t), times exp(x) where scaled, in float64.
 
     By the trapezoidal rule, which is exact to rounding below 25; above, by an asymptotic series.
@@ -119,12 +119,12 @@ K1e: type[Pointwise] = pointwise(
 )  # fmt: skip
 
 
-def density(a, b):
+def density(a: Any, b: Any) -> Any:
     """b^(a - 1) exp(-b) / Gamma(a)."""
     return elementary.exp((a - 1) * elementary.log(b) - b - Lgamma.of(a))
 
 
-def _gammainc_twice(saved, dy):
+def _gammainc_twice(saved: Any, dy: Any) -> tuple:
     """dy dP/dx and dy dP/da, with P(a, x) = sum over k >= 0 of t_k, t_k = x^(a+k) exp(-x) / Gamma(a + k + 1).
 
     dP/da = sum of t_k (ln x - digamma(a + k + 1)), 0 at x = 0.
@@ -138,7 +138,7 @@ def _gammainc_twice(saved, dy):
     return da, dx
 
 
-def _gammainc_slope(a, x):
+def _gammainc_slope(a: Any, x: Any) -> Any:
     """dP/da in float64: the terms side by side along a last axis, as many as count: they fall fast from k = x on."""
     most = max(1.0, np.max(x.values, initial=0, where=np.isfinite(x.values)))
     count = int(most + 12 * np.sqrt(most) + 40)
@@ -193,7 +193,7 @@ AirySlope: type[Pointwise] = pointwise(
 )  # fmt: skip
 
 
-def _of_degree(dy, a, b):
+def _of_degree(dy: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
     raise NotSupportedError("the degree of a polynomial is an integer: it has no gradient", "n.detach()")
 
 

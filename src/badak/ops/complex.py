@@ -16,7 +16,7 @@ Polar = pointwise(
 )  # fmt: skip
 
 
-def _complex(a, b):
+def _complex(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     y = np.empty(stretched(a.shape, b.shape), np.result_type(a.dtype, np.complex64))
     y.real, y.imag = a, b
     return y
@@ -62,13 +62,13 @@ Conj = pointwise(
 )  # fmt: skip
 
 
-def to_complex(x):
+def to_complex(x: np.ndarray) -> np.ndarray:
     """Pairs on the last axis as complex numbers, without a copy where the pairs lie side by side."""
     x = x if x.strides[-1] == x.itemsize else x.copy()
     return x.view(np.result_type(x.dtype, np.complex64))[..., 0]
 
 
-def _to_real(x):
+def _to_real(x: np.ndarray) -> np.ndarray:
     return x[..., None].view(x.real.dtype)
 
 

@@ -1,5 +1,9 @@
 """Several arrays become one: along an axis, or along a new one."""
 
+from typing import Any
+
+import numpy as np
+
 from badak import kernels
 from badak.ops.batching import every
 from badak.ops.op import Op
@@ -13,12 +17,12 @@ class Cat(Op):
     capturable = True
 
     @staticmethod
-    def forward(save, *xs, axis):
+    def forward(save: Any, *xs: Any, axis: int) -> np.ndarray:
         save.axis, save.sizes = axis, [x.shape[axis] for x in xs]
         return kernels.of(xs[0]).concatenate(xs, axis)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         before, at, dxs = (slice(None),) * saved.axis, 0, []
         for n, need in zip(saved.sizes, saved.needs):
             dxs.append(dy[(*before, slice(at, at + n))] if need else None)
@@ -33,7 +37,7 @@ class Stack(Op):
     owns_grads = False
 
     @staticmethod
-    def forward(save, *xs, axis):
+    def forward(save: Any, *xs: Any, axis: int) -> np.ndarray:
         save.axis, shape = axis, xs[0].shape
         if axis == len(shape):
             xs = tuple(x[..., None] for x in xs)
@@ -41,11 +45,11 @@ class Stack(Op):
         return y.reshape(*shape[:axis], len(xs), *shape[axis:])
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         before = (slice(None),) * saved.axis
         return tuple([dy[(*before, k)] if need else None for k, need in enumerate(saved.needs)])
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         xs = every(xs, batched)
         return run(op, *xs, axis=attributes["axis"] % xs[0].ndim + 1)

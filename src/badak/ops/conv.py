@@ -8,6 +8,7 @@ weight as (G, M/G, J):
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,16 @@ class Conv(Op):
     flops = flops_of_products(0, 1, lambda inputs: math.prod(inputs[1].shape[1:]))
 
     @staticmethod
-    def forward(save, x, w, b, stride, padding, dilation, groups=1):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        w: np.ndarray,
+        b: np.ndarray | None,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int = 1,
+    ) -> np.ndarray:
         _check(x, w, b, groups)
         out = output_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
         save.x, save.w, save.at, save.groups = x, w, (stride, padding, dilation), groups
@@ -33,14 +43,14 @@ class Conv(Op):
 
     @staticmethod
     @analytic
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, w, at, groups = saved.x, saved.w, saved.at, saved.groups
         dx = kernels.of(dy).conv_dx(dy, w, at, groups, x.shape[2:]) if saved.needs[0] else None
         dw = kernels.of(dy).conv_dw(dy, x, w.shape, at, groups) if saved.needs[1] else None
         return dx, dw, _db(dy) if saved.needs[2] else None
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         x, w, b = xs
         if not batched[1]:
             y = folded(run, op, [x, w, None], (True, False, False), attributes)
@@ -60,13 +70,23 @@ class ConvTranspose(Op):
     batching = staticmethod(folded)
 
     @staticmethod
-    def flops(inputs, outputs, attributes) -> Count:
+    def flops(inputs: Any, outputs: Any, attributes: Any) -> Count:
         x, w = inputs[:2]
         flops = 2 * x.size * (w.size // max(w.shape[0], 1))
         return flops, {0: flops, 1: flops}
 
     @staticmethod
-    def forward(save, x, w, b, stride, padding, dilation, output_padding, groups=1):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        w: np.ndarray,
+        b: np.ndarray | None,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        output_padding: tuple[int, ...],
+        groups: int = 1,
+    ) -> np.ndarray:
         if w.shape[0] != x.shape[1]:
             raise _channels("conv_transpose", x, w, groups, w.shape[0])
         if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
@@ -81,23 +101,25 @@ class ConvTranspose(Op):
 
     @staticmethod
     @analytic
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, w, at, groups = saved.x, saved.w, saved.at, saved.groups
         dx = kernels.of(dy).conv(dy, w, at, groups, x.shape[2:]) if saved.needs[0] else None
         dw = kernels.of(dy).conv_dw(x, dy, w.shape, at, groups) if saved.needs[1] else None
         return dx, dw, _db(dy) if saved.needs[2] else None
 
 
-def _plus(y, b):
+def _plus(y: np.ndarray, b: np.ndarray | None) -> np.ndarray:
     """y + b of each channel, in the memory of y."""
     return y if b is None else kernels.of(y).arithmetic(np.add, y, b.reshape(-1, *(1,) * (y.ndim - 2)), y)
 
 
-def _db(dy):
+def _db(dy: Any) -> Any:
     return dy.sum(axis=(0, *range(2, dy.ndim)))
 
 
-def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
+def output_size(
+    size: Any, kernel: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[int, ...]:
     """How many windows there are along each axis. Raises ShapeError where the window is larger than what it slides over."""
     wide = [n + 2 * p for n, p in zip(size, padding)]
     need = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
@@ -109,7 +131,7 @@ def output_size(size, kernel, stride, padding, dilation) -> tuple[int, ...]:
     return tuple((n - k) // s + 1 for n, k, s in zip(wide, need, stride))
 
 
-def _check(x, w, b, groups: int) -> None:
+def _check(x: np.ndarray, w: np.ndarray, b: np.ndarray | None, groups: int) -> None:
     if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
         raise dtype_mismatch("conv", unlike_filters(x, w, b), input=x, weight=w, bias=b)
     if x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
@@ -117,7 +139,7 @@ def _check(x, w, b, groups: int) -> None:
     _expect_bias("conv", w, b, w.shape[0])
 
 
-def _expect_bias(where: str, w, b, channels: int) -> None:
+def _expect_bias(where: str, w: np.ndarray, b: np.ndarray | None, channels: int) -> None:
     """Raise unless b is one number for each channel: of one number NumPy would make a bias of all."""
     if b is not None and b.shape != (channels,):
         raise ShapeError(
@@ -127,7 +149,7 @@ def _expect_bias(where: str, w, b, channels: int) -> None:
         )  # fmt: skip
 
 
-def _channels(where: str, x, w, groups: int, expected: int) -> ShapeError:
+def _channels(where: str, x: np.ndarray, w: np.ndarray, groups: int, expected: int) -> ShapeError:
     cause = tr("{}: Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", where,
                groups, list(w.shape), list(x.shape), expected, x.shape[1])  # fmt: skip
     fix = tr("in_channels={}, or an input (N, {}, ...): channels come before the positions", x.shape[1], expected)

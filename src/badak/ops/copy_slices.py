@@ -1,5 +1,7 @@
 """What a write into a view does to the history of the memory below it."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core.memory import opened
@@ -18,14 +20,14 @@ class WriteView(Op):
     batching = None
 
     @staticmethod
-    def forward(save, base, value, steps):
+    def forward(save: Saved, base: np.ndarray, value: np.ndarray, steps: tuple) -> np.ndarray:
         save.base, save.steps = base, steps
         y = copied(base)  # the strides of the base, so that the same views of it exist
         _see(y, steps)[...] = value
         return y
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         dbase = np.empty_like(saved.base)
         dbase[...] = dy
         part = _see(dbase, saved.steps)
@@ -34,7 +36,7 @@ class WriteView(Op):
         return dbase, dvalue
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> tuple:
         part = dy
         for op, attributes, slot in saved.steps:
             part = op.of(part, **attributes)
@@ -52,16 +54,16 @@ class Replaced(Op):
     batching = None
 
     @staticmethod
-    def forward(save, value, *xs):
+    def forward(save: Saved, value: np.ndarray, *xs: Any) -> np.ndarray:
         save.like = [(x.shape, x.dtype) for x in xs]
         return copied(value)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         return dy.copy(), *(np.zeros(*like) for like in saved.like)
 
 
-def _see(array, steps):
+def _see(array: np.ndarray, steps: tuple) -> np.ndarray:
     for op, attributes, slot in steps:
         made = op.forward(Saved((False,)), array, **attributes)
         array = made[slot] if type(made) is tuple else made

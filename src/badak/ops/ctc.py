@@ -1,5 +1,7 @@
 """Connectionist temporal classification."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core.errors import IndexOutOfRangeError, ShapeError, tr
@@ -21,7 +23,15 @@ class CTC(Op):
     batching = None
 
     @staticmethod
-    def forward(save, logp, targets, steps, lengths, blank=0, zero_infinity=False):
+    def forward(
+        save: Any,
+        logp: np.ndarray,
+        targets: np.ndarray,
+        steps: np.ndarray,
+        lengths: np.ndarray,
+        blank: int = 0,
+        zero_infinity: bool = False,
+    ) -> np.ndarray:
         rows = _padded(targets, lengths, len(steps), blank)
         save.places, save.jumps = ctc.spelled(rows, lengths, blank)
         loss, save.alpha = ctc.forward(logp, save.places, save.jumps, steps, lengths)
@@ -29,14 +39,14 @@ class CTC(Op):
         return (np.where(np.isinf(loss), 0.0, loss) if zero_infinity else loss).astype(logp.dtype)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         dlogp = ctc.backward(dy, saved.logp, saved.loss, saved.alpha, saved.places, saved.jumps, saved.steps, saved.lengths)
         if saved.zero_infinity:
             dlogp[:, np.isinf(saved.loss)] = 0
         return dlogp, None, None, None
 
 
-def _padded(targets, lengths, batch: int, blank: int):
+def _padded(targets: np.ndarray, lengths: np.ndarray, batch: int, blank: int) -> np.ndarray:
     """Targets in one row as (N, S)."""
     if targets.ndim == 2:
         return targets
@@ -45,7 +55,7 @@ def _padded(targets, lengths, batch: int, blank: int):
     return rows
 
 
-def check(logp, targets, steps, lengths, blank: int) -> None:
+def check(logp: np.ndarray, targets: np.ndarray, steps: np.ndarray, lengths: Any, blank: int) -> None:
     """Raise unless the lengths and labels are among those that there are."""
     most = targets.shape[1] if targets.ndim == 2 else targets.size
     for name, count, limit in (("input_lengths", steps, len(logp)), ("target_lengths", lengths, most)):

@@ -5,6 +5,7 @@ single input is a row or a column, or, if the output lacks it too, is summed bef
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from badak.ops._broadcast import elementwise
 from badak.ops.op import Count, Op
 
 
-def contract(ta, a, tb, b, ty):
+def contract(ta: str, a: np.ndarray, tb: str, b: np.ndarray, ty: str) -> np.ndarray:
     """The array with axes `ty` of sum a[ta] b[tb]; ta, tb, ty are strings of distinct letters.
 
     Without a sum it is an elementwise product and lies as such. Else it lies as the matrix product does: batch axes,
@@ -50,7 +51,7 @@ def contract(ta, a, tb, b, ty):
 _multiply = elementwise(np.multiply)
 
 
-def _sum_alone(t, x, others):
+def _sum_alone(t: str, x: np.ndarray, others: str) -> tuple:
     """x summed over the axes whose letters nobody else has."""
     alone = tuple(i for i, c in enumerate(t) if c not in others)
     if alone:
@@ -58,17 +59,17 @@ def _sum_alone(t, x, others):
     return x, t
 
 
-def _in_order_of(ty, t, x):
+def _in_order_of(ty: str, t: str, x: Any) -> Any:
     """x (axes t) with its axes in the order of ty."""
     return x.transpose(sorted(range(len(t)), key=lambda i: ty.index(t[i])))
 
 
-def _spread(x, tx, t):
+def _spread(x: np.ndarray, tx: str, t: str) -> np.ndarray:
     """x with axes of size 1 for the letters of t that tx lacks; both in one order."""
     return np.expand_dims(x, [i for i, c in enumerate(t) if c not in tx])
 
 
-def _unused(attributes) -> str:
+def _unused(attributes: dict) -> str:
     """A letter that no input has."""
     return next(c for c in map(chr, range(0x100, 0x200)) if not any(c in letters for letters in attributes.values()))
 
@@ -84,7 +85,7 @@ class Contract(Op):
     kept_for = {0: 1, 1: 0}  # noqa: RUF012
 
     @staticmethod
-    def flops(inputs, outputs, attributes) -> Count:
+    def flops(inputs: Any, outputs: Any, attributes: Any) -> Count:
         """Each number of the result is a sum over the letters that it lacks."""
         sizes = dict(zip(attributes["ta"], inputs[0].shape)) | dict(zip(attributes["tb"], inputs[1].shape))
         inner = [sizes[c] for c in attributes["ta"] if c in attributes["tb"] and c not in attributes["ty"]]
@@ -92,12 +93,12 @@ class Contract(Op):
         return flops, {0: flops, 1: flops}
 
     @staticmethod
-    def forward(save, a, b, ta, tb, ty):
+    def forward(save: Any, a: np.ndarray, b: np.ndarray, ta: str, tb: str, ty: str) -> np.ndarray:
         save.a, save.b, save.letters = a, b, (ta, tb, ty)
         return contract(ta, a, tb, b, ty)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         (ta, tb, ty), (na, nb) = saved.letters, saved.needs
         return (
             _gradient(ta, saved.a.shape, tb, saved.b, ty, dy) if na else None,
@@ -105,13 +106,13 @@ class Contract(Op):
         )
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         new = _unused(attributes)
         letters = {name: new * each + attributes[name] for name, each in (("ta", batched[0]), ("tb", batched[1]), ("ty", True))}
         return run(op, *xs, **letters)
 
 
-def _gradient(t, shape, tother, other, ty, dy):
+def _gradient(t: str, shape: tuple[int, ...], tother: str, other: Any, ty: str, dy: Any) -> Any:
     other = other.conj() if other.dtype.kind == "c" else other
     known = "".join(c for c in t if c in tother or c in ty)
     return np.broadcast_to(_spread(contract(ty, dy, tother, other, known), known, t), shape)
@@ -126,19 +127,19 @@ class SumTo(Op):
     keeps_finite = True
 
     @staticmethod
-    def forward(save, x, tx, ty):
+    def forward(save: Any, x: np.ndarray, tx: str, ty: str) -> np.ndarray:
         save.shape, save.letters = x.shape, (tx, ty)
         order = sorted(tx, key=lambda c: ty.find(c))
         return _sum_alone("".join(order), x.transpose([tx.index(c) for c in order]), ty)[0]
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         tx, ty = saved.letters
         kept = "".join(c for c in tx if c in ty)
         return np.broadcast_to(_spread(dy.transpose([ty.index(c) for c in kept]), kept, tx), saved.shape)
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: Any, batched: Any, attributes: Any) -> Any:
         new = _unused(attributes)
         return run(op, *xs, tx=new + attributes["tx"], ty=new + attributes["ty"])
 

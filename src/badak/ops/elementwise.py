@@ -1,5 +1,7 @@
 """Functions of one number: exponentials, logarithms, roots, absolute value, rounding."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -89,12 +91,12 @@ Erf = pointwise(
 )  # fmt: skip
 
 
-def signs(x):
+def signs(x: np.ndarray) -> np.ndarray:
     """-1, 0, 1 as x is negative, zero, positive, and 0 where it is not a number, as in PyTorch; x / |x| for complex x."""
     return np.sign(x) if x.dtype.kind not in "fV" else np.subtract(x > 0, x < 0, dtype=x.dtype)
 
 
-def _sign_slope(dy, x):
+def _sign_slope(dy: Any, x: Any) -> Any:
     """0; of complex numbers x / |x| has one."""
     if x.dtype.kind != "c":
         return np.zeros_like(dy)

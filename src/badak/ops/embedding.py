@@ -1,5 +1,9 @@
 """Rows of a table."""
 
+from typing import Any
+
+import numpy as np
+
 from badak import kernels
 from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops._check import position, within
@@ -19,18 +23,20 @@ class Embedding(Op):
     keeps_finite = True
 
     @staticmethod
-    def forward(save, w, ids, padding_idx=None, scale_grad_by_freq=False):
+    def forward(
+        save: Any, w: np.ndarray, ids: np.ndarray, padding_idx: int | None = None, scale_grad_by_freq: bool = False
+    ) -> np.ndarray:
         check(w, ids)
         save.ids, save.rows = ids, w.shape[0]
         save.padding_idx, save.scale_grad_by_freq = padding_idx, scale_grad_by_freq
         return kernels.of(w).embedding(w, ids)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         return (kernels.of(dy).embedding_backward(dy, saved.ids, saved.rows, saved.padding_idx, saved.scale_grad_by_freq), None)
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         (w, ids), rows = xs, xs[0].shape[batched[0]]
         if not batched[0]:
             return run(op, w, ids, **attributes)
@@ -42,7 +48,7 @@ class Embedding(Op):
         return run(op, w.flatten(0, 1), ids + first.reshape(-1, *(1,) * (ids.ndim - 1)), **attributes)
 
 
-def check(w, ids) -> None:
+def check(w: np.ndarray, ids: np.ndarray) -> None:
     """Raise where these are no table and no ids of its rows."""
     if w.ndim != 2:
         raise ShapeError(tr("embedding: 'weight' must be 2-D, (V, C); got weight={}", w.shape), "a table of V rows of C")
@@ -52,13 +58,13 @@ def check(w, ids) -> None:
         raise _out_of_range(ids, w.shape[0])
 
 
-def _count_up(ids) -> bool:
+def _count_up(ids: np.ndarray) -> bool:
     """Whether every row of ids is one number after the other, and all rows are the same: positions, not words."""
     row = ids.reshape(-1, ids.shape[-1])[0] if ids.ndim else ids
     return row.size > 2 and bool((row[1:] - row[:-1] == 1).all()) and bool((ids == row).all())
 
 
-def _out_of_range(ids, rows: int) -> IndexOutOfRangeError:
+def _out_of_range(ids: np.ndarray, rows: int) -> IndexOutOfRangeError:
     wrong = (ids < 0) | (ids >= rows)
     first, largest, smallest = int(ids[wrong].flat[0]), int(ids.max()), int(ids.min())
     extreme = tr("max id {}", largest) if largest >= rows else tr("min id {}", smallest)

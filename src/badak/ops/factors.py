@@ -5,6 +5,8 @@ Source of the gradients: Giles 2008, "An extended collection of matrix derivativ
 eigenvalue and eigenvector derivatives"; Al-Mohy and Higham 2009, "Computing the Frechet derivative of the matrix exponential".
 """
 
+from typing import Any
+
 import numpy as np
 
 from badak.kernels.reference import matrices
@@ -24,14 +26,14 @@ class LU(OfMatrices, Op):
     saved_outputs = {"lu": 0}
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> tuple:
         _floating("linalg.lu_factor", a)
         save.lu, save.pivots = matrices.lu(a)
         return save.lu, save.pivots
 
     @staticmethod
     @quiet
-    def backward(saved, dy, dpivots):
+    def backward(saved: Any, dy: Any, dpivots: Any) -> Any:
         packed, (m, n) = saved.lu, saved.lu.shape[-2:]
         k = min(m, n)
         one = np.eye(k, dtype=packed.dtype)
@@ -62,7 +64,7 @@ class Eig(OfMatrices, Op):
     saved_outputs = {"w": 0, "v": 1}
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> tuple:
         square("linalg.eig", a)
         kind = np.result_type(a.dtype, np.complex64)
         if not np.isfinite(a).all():
@@ -73,7 +75,7 @@ class Eig(OfMatrices, Op):
 
     @staticmethod
     @quiet
-    def backward(saved, dw, dv):
+    def backward(saved: Any, dw: Any, dv: np.ndarray | None) -> Any:
         w, v = saved.w, saved.v
         one = np.eye(w.shape[-1], dtype=w.real.dtype)
         inner = 0
@@ -89,7 +91,7 @@ class Eig(OfMatrices, Op):
         return da.real.copy() if saved.real else da
 
 
-def _largest(v):
+def _largest(v: Any) -> np.ndarray:
     """1 at the largest entry of each column, 0 elsewhere; a column that is real turns nowhere, so any will do."""
     values = np.abs(v) if isinstance(v, np.ndarray) else np.abs(v.values)
     mask = np.zeros(values.shape, values.dtype)
@@ -102,23 +104,23 @@ class MatrixExp(OfMatrices, Op):
     """Y = exp(A) = sum over k of A^k / k!;   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> np.ndarray:
         square("linalg.matrix_exp", a)
         save.a = a
         return matrices.exponential(a)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         n = dy.shape[-1]
         return np.ascontiguousarray(matrices.exponential(doubled(saved.a, dy))[..., :n, n:])
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         n = dy.shape[-1]
         return MatrixExp.of(doubled(saved.a, dy))[..., :n, n:]
 
 
-def doubled(a, dy):
+def doubled(a: Any, dy: Any) -> Any:
     """[[A^T, dY], [0, A^T]]."""
     t = _t(a)
     return np.concatenate([np.concatenate([t, dy], -1), np.concatenate([np.zeros_like(t), t], -1)], -2)

@@ -5,6 +5,8 @@ dx = s F dy. The scale s is named as in PyTorch: "backward" puts 1/n on the inve
 root of it on both; so a gradient has the same scale under the opposite name.
 """
 
+from typing import Any
+
 import numpy as np
 
 from badak.ops._broadcast import by_rows
@@ -14,7 +16,7 @@ from badak.ops.pad import Pad
 OPPOSITE: dict = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
-def fitted(x, size, axis):
+def fitted(x: np.ndarray, size: int, axis: int) -> np.ndarray:
     """x cut off or filled with zeros to `size` along the axis."""
     if x.shape[axis] >= size:
         return x[(slice(None),) * (axis % x.ndim) + (slice(size),)]
@@ -23,12 +25,12 @@ def fitted(x, size, axis):
     return np.pad(x, wide)
 
 
-def _fitted(x, size, axis):
+def _fitted(x: Any, size: int, axis: int) -> Any:
     """`fitted`, as an operation."""
     return Pad.of(x, pads=tuple((0, size - n if a == axis else 0) for a, n in enumerate(x.shape)))
 
 
-def _adjoint(dy, axis, norm, inverse):
+def _adjoint(dy: Any, axis: int, norm: str, inverse: bool) -> Any:
     return (np.fft.fft if inverse else np.fft.ifft)(dy, None, axis % dy.ndim, OPPOSITE[norm])
 
 
@@ -41,7 +43,7 @@ Fourier = operation(
 )  # fmt: skip
 
 
-def _real_twice(dy, x_shape, n, axis, norm):
+def _real_twice(dy: Any, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> Any:
     """s Re(F^H dy), with zeros for the other entries of dy."""
     axis = axis % dy.ndim
     dx = np.fft.ifft(_fitted(dy, n, axis), None, axis, OPPOSITE[norm]).real
@@ -57,13 +59,13 @@ RealFourier = operation(
 )  # fmt: skip
 
 
-def _half(dy, x_shape, n, axis, norm):
+def _half(dy: np.ndarray, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> np.ndarray:
     dx = np.moveaxis(np.fft.rfft(dy, None, axis, OPPOSITE[norm]), axis, -1)
     dx[..., 1 : (n + 1) // 2] *= 2
     return fitted(np.moveaxis(dx, -1, axis), x_shape[axis], axis)
 
 
-def _half_twice(dy, x_shape, n, axis, norm):
+def _half_twice(dy: Any, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> Any:
     """s w F dy, w = 2 but for frequency 0 and n / 2."""
     axis = axis % dy.ndim
     dx = np.fft.rfft(dy, None, axis, OPPOSITE[norm])

@@ -15,7 +15,7 @@ from badak.ops.op import Op
 from badak.ops.operation import operation
 
 
-def picked(x, key):
+def picked(x: np.ndarray, key: tuple) -> np.ndarray:
     """x[key] for a key of arrays, slices, None and ..., that lies as an elementwise result of x and the index arrays.
 
     x is constant along the axes that the arrays bring, the arrays along all others.
@@ -44,7 +44,7 @@ def picked(x, key):
     return laid(y, constant, *[n[there] for n in ids])
 
 
-def _with_axes(x, key):
+def _with_axes(x: np.ndarray, key: tuple) -> tuple:
     """The same choice by masks that have an axis each: one of size 1 is put into x for each mask of one number."""
     places: list[Any] = []
     parts, axis = _without_dots(key, x.ndim), 0
@@ -57,7 +57,7 @@ def _with_axes(x, key):
     return np.expand_dims(x, tuple(places)), tuple(parts)
 
 
-def _without_dots(key, ndim):
+def _without_dots(key: tuple, ndim: int) -> list:
     """The key with full slices for its `...`, or after its end."""
     slices = [slice(None)] * (ndim - sum(_dims(part) or type(part) is slice for part in key))
     parts = list(key)
@@ -65,19 +65,19 @@ def _without_dots(key, ndim):
     return parts[:at] + slices + parts[at + 1 :]
 
 
-def _dims(part):
+def _dims(part: Any) -> int:
     """How many axes an array of a key replaces; 0 where it is no array."""
     if type(part) is not np.ndarray:
         return 0
     return part.ndim if part.dtype == bool else 1
 
 
-def _selected(x, key):
+def _selected(x: np.ndarray, key: int | slice | tuple) -> np.ndarray:
     y = x[key]
     return y if type(y) is np.ndarray else x[(*key, ...) if type(key) is tuple else (key, ...)]
 
 
-def _put_there(dy, x_shape, key):
+def _put_there(dy: np.ndarray, x_shape: tuple[int, ...], key: Any) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
     dx[key] = dy
     return dx
@@ -91,11 +91,11 @@ Select = operation(
 )  # fmt: skip
 
 
-def _has_mask(key) -> bool:
+def _has_mask(key: tuple) -> bool:
     return any(type(part) is np.ndarray and part.dtype.kind == "b" for part in (key if type(key) is tuple else (key,)))
 
 
-def _added_there(dy, x_shape, key):
+def _added_there(dy: np.ndarray, x_shape: tuple[int, ...], key: tuple) -> np.ndarray:
     first = key[0] if type(key) is tuple and len(key) == 1 else key
     if type(first) is np.ndarray and first.dtype.kind in "iu":
         index = np.where(first < 0, first + x_shape[0], first).ravel()
@@ -107,7 +107,7 @@ def _added_there(dy, x_shape, key):
     return dx
 
 
-def _each_indexed(run, op, xs, batched, attributes):
+def _each_indexed(run: Any, op: Any, xs: list, batched: Any, attributes: dict) -> Any:
     key = key_of_all(attributes["key"], run.level, batched[0])
     return NotImplemented if key is None else run(op, xs[0], key=key)
 
@@ -121,12 +121,12 @@ Index = operation(
 )  # fmt: skip
 
 
-def _picked_shape(x, key):
+def _picked_shape(x: Any, key: Any) -> Any:
     """The shape of x[key]."""
     return np.broadcast_to(np.int8(0), x.shape)[key].shape
 
 
-def _put(x, value, key, accumulate=False):
+def _put(x: np.ndarray, value: Any, key: tuple, accumulate: bool = False) -> np.ndarray:
     y = copied(x)
     if accumulate:
         np.add.at(y, key, value)
@@ -135,15 +135,15 @@ def _put(x, value, key, accumulate=False):
     return y
 
 
-def _without(dy, key, accumulate):
+def _without(dy: np.ndarray, key: tuple, accumulate: bool) -> np.ndarray:
     return dy if accumulate else _put(dy, 0, key)
 
 
-def _without_twice(dy, key, accumulate):
+def _without_twice(dy: Any, key: tuple, accumulate: bool) -> Any:
     return dy if accumulate else IndexPut.of(dy, np.zeros((), dy.dtype), key=key)
 
 
-def _each_put(run, op, xs, batched, attributes):
+def _each_put(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     x, value = every(xs, batched) if True in batched else [x.expand(run.level.size, *x.shape) for x in xs]
     key = key_of_all(attributes["key"], run.level, True)
     if key is None:
@@ -164,17 +164,17 @@ IndexPut: type[Op] = operation(
 )  # fmt: skip
 
 
-def _masked(x, mask):
+def _masked(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     x, mask = np.broadcast_arrays(x, mask)
     return x[mask]
 
 
-def _put_where(dy, mask, x_shape):
+def _put_where(dy: np.ndarray, mask: np.ndarray, x_shape: tuple[int, ...]) -> np.ndarray:
     shape = np.broadcast_shapes(x_shape, mask.shape)
     return unbroadcast(_put_there(dy, shape, np.broadcast_to(mask, shape)), x_shape)
 
 
-def _put_where_twice(dy, mask, x_shape):
+def _put_where_twice(dy: Any, mask: np.ndarray, x_shape: tuple[int, ...]) -> Any:
     full = np.broadcast_shapes(x_shape, mask.shape)
     return summed(IndexPut.of(zeros(full, dy), dy, key=np.broadcast_to(mask, full)), x_shape)
 
@@ -185,21 +185,21 @@ MaskedSelect = operation(
 )  # fmt: skip
 
 
-def _masked_scatter(x, mask, src):
+def _masked_scatter(x: np.ndarray, mask: np.ndarray, src: np.ndarray) -> np.ndarray:
     y = x.copy()
     full = np.broadcast_to(mask, y.shape)
     y[full] = src.reshape(-1)[: np.count_nonzero(full)]
     return y
 
 
-def _scattered(dy, mask, src_shape):
+def _scattered(dy: np.ndarray, mask: np.ndarray, src_shape: tuple[int, ...]) -> np.ndarray:
     dsrc = np.zeros(src_shape, dy.dtype)
     part = dy[np.broadcast_to(mask, dy.shape)]
     dsrc.reshape(-1)[: part.size] = part
     return dsrc
 
 
-def _scattered_twice(dy, mask, src_shape):
+def _scattered_twice(dy: Any, mask: np.ndarray, src_shape: tuple[int, ...]) -> Any:
     part = dy[np.broadcast_to(mask, dy.shape)]
     return IndexPut.of(zeros(math.prod(src_shape), dy), part, key=(slice(0, part.size),)).reshape(src_shape)
 
@@ -213,13 +213,13 @@ MaskedScatter = operation(
 )  # fmt: skip
 
 
-def _taken(dy, index, x_shape):
+def _taken(dy: np.ndarray, index: np.ndarray, x_shape: tuple[int, ...]) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
     np.add.at(dx.reshape(-1), index, dy)
     return dx
 
 
-def _taken_twice(dy, index, x_shape):
+def _taken_twice(dy: Any, index: np.ndarray, x_shape: Any) -> Any:
     return IndexPut.of(zeros(math.prod(x_shape), dy), dy, key=index, accumulate=True).reshape(x_shape)
 
 

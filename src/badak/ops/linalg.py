@@ -42,13 +42,13 @@ class Inverse(OfMatrices, Op):
     """Y = A^-1;   dA = -Y^T dY Y^T."""
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> np.ndarray:
         square("linalg.inv", a)
         save.y = _try(np.linalg.inv, "linalg.inv", a)
         return save.y
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         t = _t(saved.y)
         return -(t @ dy @ t)
 
@@ -59,7 +59,7 @@ class Solve(OfMatrices, Op):
     saved_outputs = {"x": 0}
 
     @staticmethod
-    def forward(save, a, b):
+    def forward(save: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         square("linalg.solve", a)
         if b.shape[:-1] != a.shape[:-1]:
             cause = tr("linalg.solve: Incompatible shapes of A and B for the equation AX = B: {} and {}", a.shape, b.shape)
@@ -68,7 +68,7 @@ class Solve(OfMatrices, Op):
         return save.x
 
     @staticmethod
-    def backward(saved, dx):
+    def backward(saved: Any, dx: np.ndarray) -> tuple:
         db = _try(np.linalg.solve, "linalg.solve", _t(saved.a), dx)
         return -(db @ _t(saved.x)), db
 
@@ -77,13 +77,13 @@ class Pinv(OfMatrices, Op):
     """Y = A^+;   dA = -Y^T dY Y^T + (I - A Y) dY^T Y Y^T + Y^T Y dY^T (I - Y A), the rank being constant."""
 
     @staticmethod
-    def forward(save, a, rtol):
+    def forward(save: Any, a: np.ndarray, rtol: np.ndarray | float) -> np.ndarray:
         _floating("linalg.pinv", a)
         save.a, save.y = a, _try(finite(partial(np.linalg.pinv, rcond=rtol)), "linalg.svd", a).astype(a.dtype, copy=False)
         return save.y
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         a, y = saved.a, saved.y
         t, dt = _t(y), _t(dy)
         left, right = np.eye(a.shape[-2], dtype=a.dtype) - a @ y, np.eye(a.shape[-1], dtype=a.dtype) - y @ a
@@ -94,7 +94,7 @@ class Det(OfMatrices, Op):
     """y = det A;   dA = dy cofactors(A). With A = U diag(s) V^T: det(U V^T) U diag(prod of the other s) V^T, also where y = 0."""
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> np.ndarray:
         square("linalg.det", a)
         save.a = a
         y = np.linalg.det(a)
@@ -103,7 +103,7 @@ class Det(OfMatrices, Op):
         return np.asarray(y, a.dtype)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         known = np.isfinite(saved.a).all((-2, -1), keepdims=True)
         u, s, vh = np.linalg.svd(np.where(known, saved.a, np.zeros((), saved.a.dtype)))
         u = np.where(known, u, np.nan)
@@ -114,7 +114,7 @@ class Det(OfMatrices, Op):
 
     @staticmethod
     @analytic
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         """dA = dy det(A) A^-T, for A that has an inverse."""
         return (dy * Det.of(saved.a))[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
 
@@ -126,7 +126,7 @@ class SlogDet(OfMatrices, Op):
     saved_constants = ("sign",)
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> tuple:
         square("linalg.slogdet", a)
         save.a = a
         sign, log = np.linalg.slogdet(a)
@@ -136,7 +136,7 @@ class SlogDet(OfMatrices, Op):
         return save.sign, np.asarray(log, a.real.dtype)
 
     @staticmethod
-    def backward(saved, dsign, dlog):
+    def backward(saved: Any, dsign: np.ndarray | None, dlog: np.ndarray | None) -> np.ndarray:
         a = saved.a
         g = np.zeros(a.shape[:-2], a.dtype) if dlog is None else dlog
         if dsign is not None and a.dtype.kind == "c":
@@ -144,7 +144,7 @@ class SlogDet(OfMatrices, Op):
         return (g[..., None, None] * _t(_try(np.linalg.inv, "linalg.slogdet", a))).astype(a.dtype, copy=False)
 
     @staticmethod
-    def double_backward(saved, dsign, dlog):
+    def double_backward(saved: Any, dsign: Any, dlog: Any) -> Any:
         if saved.a.dtype.kind == "c":
             raise NotRecordable("a complex sign")
         if dlog is None:
@@ -152,7 +152,7 @@ class SlogDet(OfMatrices, Op):
         return dlog[..., None, None] * np.linalg.inv(saved.a).swapaxes(-1, -2)
 
 
-def finite(function):
+def finite(function: Callable) -> Callable:
     """A function of matrices that refuses infinities and NaN: LAPACK may never end for them."""
 
     def checked(a):
@@ -163,7 +163,7 @@ def finite(function):
     return checked
 
 
-def root(a):
+def root(a: np.ndarray) -> np.ndarray:
     """The Cholesky factor; an error of NumPy's also for NaN, for which NumPy gives NaN."""
     factor = np.linalg.cholesky(a)
     if np.isnan(np.einsum("...ii->...i", factor)).any():
@@ -180,13 +180,13 @@ class Cholesky(OfMatrices, Op):
     saved_outputs = {"l": 0}
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> np.ndarray:
         square("linalg.cholesky", a)
         save.l = _try(root, "linalg.cholesky", (a + _t(a)) / 2)
         return save.l
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         factor = saved.l
         inner = np.tril(_t(factor) @ dy)
         diagonal = np.einsum("...ii->...i", inner)
@@ -195,7 +195,7 @@ class Cholesky(OfMatrices, Op):
         return _symmetric(_t(inverse) @ inner @ inverse)
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         """sym(L^-T P(L^T dL) L^-1), P(M) = the lower triangle of M with half of its diagonal."""
         factor = saved.l
         n = factor.shape[-1]
@@ -216,14 +216,14 @@ class QR(OfMatrices, Op):
     saved_outputs = {"q": 0, "r": 1}
 
     @staticmethod
-    def forward(save, a, complete=False):
+    def forward(save: Any, a: np.ndarray, complete: bool = False) -> tuple:
         _floating("linalg.qr", a)
         save.a = a
         save.q, save.r = map(row_major, np.linalg.qr(a, mode="complete" if complete else "reduced"))
         return save.q, save.r
 
     @staticmethod
-    def backward(saved, dq, dr):
+    def backward(saved: Any, dq: Any, dr: Any) -> Any:
         q, r, m = saved.q, saved.r, saved.q.shape[-2]
         if r.shape[-2] > r.shape[-1]:
             raise GraphError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.", "mode='reduced'")
@@ -236,7 +236,7 @@ class QR(OfMatrices, Op):
         return np.concatenate([dx, q @ dv], -1)
 
 
-def _qr_backward(dq, dr, q, r):
+def _qr_backward(dq: Any, dr: Any, q: Any, r: Any) -> Any:
     m = r @ _t(dr) - _t(dq) @ q
     lower = np.tril(m, -1)
     sym = lower + _t(lower) + np.eye(r.shape[-1], dtype=r.dtype) * m.real
@@ -253,7 +253,7 @@ class SVD(OfMatrices, Op):
     """
 
     @staticmethod
-    def forward(save, a, full=False):
+    def forward(save: Any, a: np.ndarray, full: bool = False) -> tuple:
         _floating("linalg.svd", a)
         u, s, vh = _try(finite(partial(np.linalg.svd, full_matrices=full)), "linalg.svd", a)
         k = s.shape[-1]
@@ -262,7 +262,7 @@ class SVD(OfMatrices, Op):
         return u, s, vh
 
     @staticmethod
-    def backward(saved, du, ds, dvh):
+    def backward(saved: Any, du: np.ndarray | None, ds: Any, dvh: np.ndarray | None) -> np.ndarray:
         u, s, vh = saved.u, saved.s, saved.vh
         du, dvh = _first("U", du, u, -1), _first("V", dvh, vh, -2)
         inner = np.zeros((*s.shape, s.shape[-1]), s.dtype) if ds is None else _diag(ds)
@@ -281,7 +281,7 @@ class SVD(OfMatrices, Op):
         return u @ inner @ vh + outer
 
 
-def _first(name: str, dy, x, axis: int):
+def _first(name: str, dy: np.ndarray | None, x: np.ndarray, axis: int) -> np.ndarray | None:
     """The part of dy that belongs to x's vectors; there must be no other."""
     if dy is None or dy.shape == x.shape:
         return dy
@@ -301,13 +301,13 @@ class Eigh(OfMatrices, Op):
     saved_outputs = {"w": 0, "v": 1}
 
     @staticmethod
-    def forward(save, a):
+    def forward(save: Any, a: np.ndarray) -> tuple:
         square("linalg.eigh", a)
         save.w, save.v = _try(np.linalg.eigh, "linalg.eigh", (a + _t(a)) / 2)
         return save.w, save.v
 
     @staticmethod
-    def backward(saved, dw, dv):
+    def backward(saved: Any, dw: Any, dv: Any) -> Any:
         w, v = saved.w, saved.v
         inner = np.zeros_like(v) if dw is None else _diag(dw)
         if dv is not None:
@@ -315,19 +315,19 @@ class Eigh(OfMatrices, Op):
         return _symmetric(v @ inner @ _t(v))
 
 
-def _t(a):
+def _t(a: np.ndarray) -> np.ndarray:
     return conj(a.swapaxes(-1, -2))
 
 
-def _symmetric(a):
+def _symmetric(a: Any) -> Any:
     return (a + _t(a)) / 2
 
 
-def _diag(x):
+def _diag(x: Any) -> Any:
     return x[..., None] * np.eye(x.shape[-1], dtype=x.dtype)
 
 
-def _differences(x):
+def _differences(x: Any) -> Any:
     """F_ij = 1 / (x_j - x_i), 0 on the diagonal."""
     gap = x[..., None, :] - x[..., :, None]
     off = ~np.eye(x.shape[-1], dtype=bool)
@@ -335,7 +335,7 @@ def _differences(x):
         return np.where(off, 1 / np.where(off, gap, 1), 0).astype(x.dtype, copy=False)
 
 
-def square(where: str, a) -> None:
+def square(where: str, a: np.ndarray) -> None:
     """Raise unless `a` is a stack of square matrices of floats."""
     _floating(where, a)
     if a.shape[-1] != a.shape[-2]:
@@ -343,7 +343,7 @@ def square(where: str, a) -> None:
         raise ShapeError(cause, "linalg.pinv")
 
 
-def _floating(where: str, a) -> None:
+def _floating(where: str, a: np.ndarray) -> None:
     if a.ndim < 2:
         raise ShapeError(tr("{}: The input tensor A must have at least 2 dimensions.", where), "A.reshape(n, n)")
     if a.dtype.kind not in "fc" or a.dtype.itemsize < 4:
@@ -351,7 +351,7 @@ def _floating(where: str, a) -> None:
         raise DTypeError(tr("{}: Expected a floating point or complex tensor as input. Got {}", where, word), "A.float()")
 
 
-def _try(function, where: str, *arrays):
+def _try(function: Any, where: str, *arrays: Any) -> np.ndarray:
     try:
         return function(*arrays)
     except np.linalg.LinAlgError as error:
@@ -362,7 +362,7 @@ def _try(function, where: str, *arrays):
 _FIX = dict.fromkeys(("linalg.svd", "linalg.eigh", "linalg.eig"), "look at A.isfinite()")
 
 
-def _failing(function, where: str, a) -> str:
+def _failing(function: np.ndarray | Callable, where: str, a: np.ndarray) -> str:
     """Which matrix of a stack it is, and what is wrong with it, in PyTorch's words."""
     flat = a.reshape(-1, *a.shape[-2:])
     alone = (lambda x: np.linalg.inv(x)) if where == "linalg.solve" else function
@@ -386,7 +386,7 @@ def _failing(function, where: str, a) -> str:
     )
 
 
-def _works(function, x) -> bool:
+def _works(function: Any, x: Any) -> bool:
     try:
         function(x)
         return True

@@ -1,6 +1,9 @@
 """The affine map of the last axis."""
 
 import math
+from typing import Any
+
+import numpy as np
 
 from badak import kernels
 from badak.core.errors import ShapeError, tr
@@ -28,7 +31,7 @@ class Linear(Op):
     thins = staticmethod(lambda save: save.x.size >= LARGE and 8 * len(save.w) <= save.w.shape[-1])  # an adapter
 
     @staticmethod
-    def forward(save, x, w, b):
+    def forward(save: Any, x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.ndarray:
         kind, size = w.dtype, w.shape
         if x.dtype is not kind or len(size) != 2 or not x.ndim or x.shape[-1] != size[1]:
             _check(x, w, b)
@@ -38,7 +41,7 @@ class Linear(Op):
         return kernels.of(x).linear(x, w, b)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, w = saved.x, saved.w
         if dy.dtype.kind == "c":  # dw and dx are conjugates of what the chain rule gives: see `_complex.py`
             x, w = x.conj(), w.conj()
@@ -52,7 +55,7 @@ class Linear(Op):
         return None if dx is None else dx.transpose(inverse), dw, db
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         x, w, b = xs
         if not (batched[1] or batched[2]):
             return run(op, x, w, b)
@@ -73,7 +76,7 @@ class LinearOfEach(Op):
     kept_for = {0: 1, 1: 0}  # noqa: RUF012
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         """The examples of a vmap around: among the rows where they share the weights, else each with a weight of its own."""
         x, w, b = xs
         if not (batched[1] or batched[2]):
@@ -84,7 +87,7 @@ class LinearOfEach(Op):
         return y.reshape(*x.shape[:2], *y.shape[1:])
 
     @staticmethod
-    def forward(save, x, w, b):
+    def forward(save: Any, x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.ndarray:
         save.x, save.w = x, w
         if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype) or x.shape[-1] != w.shape[-1]:
             _check(x, w[0], None if b is None else b[0])
@@ -95,7 +98,7 @@ class LinearOfEach(Op):
         return y if b is None else y + b[:, None]
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         x, w, (of_x, of_w, of_b), kernel = saved.x, saved.w, saved.needs, kernels.of(dy)
         dx = None
         if of_x and len(w) and not any(w.strides[:1]):
@@ -106,7 +109,7 @@ class LinearOfEach(Op):
         return dx, dw, dy.sum(axis=1) if of_b else None
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> tuple:
         (of_x, of_w, of_b), kernel = saved.needs, kernels.of(dy)
         dx = kernel.matmul(dy, conj(saved.w)) if of_x else None
         return dx, kernel.matmul(dy.swapaxes(-1, -2), conj(saved.x)) if of_w else None, dy.sum(axis=1) if of_b else None
@@ -122,31 +125,31 @@ class AddMM(Op):
     supports_bf16 = True
 
     @staticmethod
-    def forward(save, b, x, w):
+    def forward(save: Any, b: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         save.x, save.w = x, w
         return kernels.of(x).linear(x, w.T, b)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         of_b, of_x, of_w = saved.needs
         x, w = conj(saved.x), conj(saved.w)
         dx, _, db = kernels.of(dy).linear_backward(dy, x, w.T, (of_x, False, of_b))
         return db, dx, kernels.of(dy).matmul(x.T, dy) if of_w else None
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         b, x, w = xs
         y = MatMul.batching(run, MatMul, [x, w], batched[1:], {}) if batched[1] or batched[2] else run(MatMul, x, w)
         return y + (aligned(b, 2) if batched[0] else b)
 
 
-def _check(x, w, b) -> None:
+def _check(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> None:
     if x.dtype != w.dtype or (b is not None and b.dtype != w.dtype):
         raise dtype_mismatch("linear", unlike_summands(x, w, b), weight=w, input=x, bias=b)
     check_shapes(x, w, b)
 
 
-def check_shapes(x, w, b) -> None:
+def check_shapes(x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> None:
     """Raise ShapeError unless x (..., K), w (N, K) and b (N,) fit."""
     if w.ndim != 2 or x.ndim == 0 or x.shape[-1] != w.shape[1]:
         raise _mismatch(x, w)
@@ -155,7 +158,7 @@ def check_shapes(x, w, b) -> None:
         raise ShapeError(cause, tr("a bias of shape ({},)", w.shape[0]))
 
 
-def _mismatch(x, w) -> ShapeError:
+def _mismatch(x: np.ndarray, w: np.ndarray) -> ShapeError:
     cause = tr("{}: linear takes input (..., K) and weight (N, K); got input={}, weight={}",
                cannot_multiply(x.shape, w.shape[::-1]), x.shape, w.shape)  # fmt: skip
     if w.ndim != 2 or x.ndim == 0:

@@ -1,5 +1,7 @@
 """Losses. `reduction` is "none", "sum" or "mean"; every loss is in nats (mse: squared units of its input)."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -11,7 +13,7 @@ from badak.ops.batching import aligned, count, every
 from badak.ops.op import Op
 
 
-def _rows_of_each(run, op, xs, batched, attributes):
+def _rows_of_each(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     """Op.batching of a loss over classes: the rows of all examples, then a sum or a mean of each example's."""
     if batched[2]:
         return NotImplemented
@@ -29,7 +31,7 @@ def _rows_of_each(run, op, xs, batched, attributes):
     return total / counts.masked_fill(counts == 0, 1)
 
 
-def _numbers_of_each(run, op, xs, batched, attributes):
+def _numbers_of_each(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     """Op.batching of a loss over numbers."""
     x, target = every(xs[:2], batched[:2]) if any(batched[:2]) else [x.expand(count(xs, batched), *x.shape) for x in xs[:2]]
     weights = [aligned(w, x.ndim - 1) if each else w for w, each in zip(xs[2:], batched[2:])]
@@ -54,12 +56,12 @@ class CrossEntropy(Op):
     batching = staticmethod(_rows_of_each)
 
     @staticmethod
-    def forward(save, logits, target, weight, **options):
+    def forward(save: Any, logits: np.ndarray, target: np.ndarray, weight: np.ndarray | None, **options: Any) -> np.ndarray:
         loss = unrounded_cross_entropy(save, logits, target, weight, **options)
         return loss if loss.dtype == logits.dtype else kernels.of(loss).cast(loss, logits.dtype)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         if dy.dtype != saved.lse.dtype:
             dy = kernels.of(dy).cast(dy, saved.lse.dtype)
         if saved.count is not None:
@@ -80,7 +82,16 @@ def check_smoothing(smoothing: float) -> None:
         raise ArgumentError(cause, "label_smoothing=0.1")
 
 
-def unrounded_cross_entropy(save, logits, target, weight, ignore_index=-100, smoothing=0.0, reduction="mean", shape=None):
+def unrounded_cross_entropy(
+    save: Any,
+    logits: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray | None,
+    ignore_index: int = -100,
+    smoothing: float = 0.0,
+    reduction: str = "mean",
+    shape: tuple | None = None,
+) -> np.ndarray:
     """The forward of `CrossEntropy`, whose result is float32 for logits of bfloat16."""
     all_seen = _check_classes("cross_entropy", logits, target, weight, ignore_index, shape)
     check_smoothing(smoothing)
@@ -109,7 +120,14 @@ class CrossEntropySoft(Op):
     batching = staticmethod(_rows_of_each)
 
     @staticmethod
-    def forward(save, logits, target, weight, smoothing=0.0, reduction="mean"):
+    def forward(
+        save: Any,
+        logits: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray | None,
+        smoothing: float = 0.0,
+        reduction: str = "mean",
+    ) -> np.ndarray:
         _check_pair("cross_entropy", logits, target)
         check_smoothing(smoothing)
         if weight is not None and weight.shape != logits.shape[1:]:
@@ -120,7 +138,7 @@ class CrossEntropySoft(Op):
         return _reduced(loss, *save.spread)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         dloss = _spread(dy, saved.lse.shape, *saved.spread)
         dlogits, dtarget = kernels.of(dy).cross_entropy_soft_backward(
             dloss, saved.logits, saved.target, saved.lse, saved.weight, saved.smoothing, saved.needs[:2]
@@ -137,7 +155,15 @@ class NLL(Op):
     batching = staticmethod(_rows_of_each)
 
     @staticmethod
-    def forward(save, logp, target, weight, ignore_index=-100, reduction="mean", shape=None):
+    def forward(
+        save: Any,
+        logp: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray | None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        shape: tuple | None = None,
+    ) -> np.ndarray:
         all_seen = _check_classes("nll_loss", logp, target, weight, ignore_index, shape)
         loss = kernels.of(logp).nll(logp, target, weight, ignore_index)
         save.logp, save.target, save.weight, save.ignore_index = logp, target, weight, ignore_index
@@ -145,7 +171,7 @@ class NLL(Op):
         return _reduced(loss, *save.spread)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         dloss = _spread(dy, saved.target.shape, *saved.spread)
         dlogp = kernels.of(dy).nll_backward(dloss, saved.logp, saved.target, saved.weight, saved.ignore_index)
         return dlogp, None, None
@@ -160,7 +186,7 @@ class KLDiv(Op):
     batching = staticmethod(_numbers_of_each)
 
     @staticmethod
-    def forward(save, x, target, log_target=False, reduction="mean"):
+    def forward(save: Any, x: np.ndarray, target: np.ndarray, log_target: bool = False, reduction: str = "mean") -> np.ndarray:
         _check_pair("kl_div", x, target)
         loss = kernels.of(x).kl_div(x, target, log_target)
         save.x, save.target, save.log_target = x, target, log_target
@@ -168,7 +194,7 @@ class KLDiv(Op):
         return _reduced(loss, *save.spread)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         dloss = _spread(dy, saved.x.shape, *saved.spread)
         return kernels.of(dy).kl_div_backward(dloss, saved.x, saved.target, saved.log_target, saved.needs)
 
@@ -181,12 +207,12 @@ class BCE(Op):
 
     @staticmethod
     @elementwise
-    def forward(save, x, target):
+    def forward(save: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
         save.x, save.target = x, target
         return -(target * np.maximum(_ln(x), -100) + (1 - target) * np.maximum(_ln1p(-x), -100))
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, t = saved.x, saved.target
         nx, nt = saved.needs
         dx = dy * (x - t) / np.maximum(x * (1 - x), _LEAST) if nx else None
@@ -203,7 +229,7 @@ class MSE(Op):
     batching = staticmethod(_numbers_of_each)
 
     @staticmethod
-    def forward(save, x, target, reduction="mean"):
+    def forward(save: Any, x: np.ndarray, target: np.ndarray, reduction: str = "mean") -> np.ndarray:
         _check_pair("mse_loss", x, target)
         loss = kernels.of(x).mse(x, target)
         save.x, save.target = x, target
@@ -211,7 +237,7 @@ class MSE(Op):
         return _reduced(loss, *save.spread)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         dx = kernels.of(dy).mse_backward(_spread(dy, saved.x.shape, *saved.spread), saved.x, saved.target)
         nx, nt = saved.needs
         return dx if nx else None, -dx if nt else None
@@ -227,7 +253,14 @@ class BCEWithLogits(Op):
     batching = staticmethod(_numbers_of_each)
 
     @staticmethod
-    def forward(save, x, target, weight, pos_weight, reduction="mean"):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray | None,
+        pos_weight: np.ndarray | None,
+        reduction: str = "mean",
+    ) -> np.ndarray:
         _check_pair("binary_cross_entropy_with_logits", x, target)
         save.x, save.target, save.weight, save.pos_weight = x, target, weight, pos_weight
         save.spread = _plain_spread("binary_cross_entropy_with_logits", x.size, reduction)
@@ -235,7 +268,7 @@ class BCEWithLogits(Op):
         return _reduced(kernels.of(x).bce_with_logits(x, target, w, p), *save.spread)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x = saved.x
         w, p = _stretch("weight", saved.weight, x), _stretch("pos_weight", saved.pos_weight, x)
         dloss = _spread(dy, x.shape, *saved.spread)
@@ -246,7 +279,7 @@ class BCEWithLogits(Op):
 # ------------------------------------------------------------------ reductions
 
 
-def _plain_spread(where: str, size: int, reduction: str):
+def _plain_spread(where: str, size: int, reduction: str) -> tuple[int, ...]:
     """(reduced?, divisor) of a loss whose mean is over all its `size` terms."""
     if reduction == "none":
         return False, 1
@@ -255,7 +288,9 @@ def _plain_spread(where: str, size: int, reduction: str):
     return True, size if reduction == "mean" else 1
 
 
-def _class_spread(where: str, target, weight, ignore_index: int, reduction: str, all_seen: bool):
+def _class_spread(
+    where: str, target: np.ndarray, weight: np.ndarray | None, ignore_index: int, reduction: str, all_seen: bool
+) -> Any:
     """(reduced?, divisor) of a loss over labels: ignored rows do not count, the others count as their weight."""
     if reduction != "mean" or (all_seen and weight is None and target.size):
         return _plain_spread(where, target.size, reduction)
@@ -265,7 +300,7 @@ def _class_spread(where: str, target, weight, ignore_index: int, reduction: str,
     return True, seen.size if weight is None else float(weight[seen].sum())
 
 
-def _look_for_labels(where: str, seen, ignore_index: int, empty: bool = False) -> bool:
+def _look_for_labels(where: str, seen: np.ndarray, ignore_index: int, empty: bool = False) -> bool:
     """Whether there is any label, True somewhere in `seen` or an entry of it; warn, once, where there is none."""
     if seen.dtype == np.bool_ and seen.any() or seen.dtype != np.bool_ and seen.size:
         return True
@@ -278,12 +313,12 @@ def _look_for_labels(where: str, seen, ignore_index: int, empty: bool = False) -
 
 
 @quiet
-def _reduced(loss, reduced: bool, divisor: float):
+def _reduced(loss: np.ndarray, reduced: bool, divisor: float) -> np.ndarray:
     return loss if not reduced else np.asarray(np.divide(loss.sum(), divisor, dtype=loss.dtype))
 
 
 @quiet
-def _spread(dy, shape, reduced: bool, divisor: float):
+def _spread(dy: Any, shape: tuple[int, ...], reduced: bool, divisor: float) -> Any:
     """dloss of every term from the gradient of the reduced loss."""
     if not reduced:
         return dy
@@ -297,7 +332,9 @@ def _spread(dy, shape, reduced: bool, divisor: float):
 # ------------------------------------------------------------------ checks
 
 
-def _check_classes(where: str, logits, target, weight, ignore_index: int, shape) -> bool:
+def _check_classes(
+    where: str, logits: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ignore_index: int, shape: tuple | None
+) -> bool:
     """Raise where these are no logits with their labels; whether it is known that none of the labels is ignored.
 
     `shape` is that of the caller's target, in whose words a label is named (None: it was a vector).
@@ -323,7 +360,7 @@ def _check_classes(where: str, logits, target, weight, ignore_index: int, shape)
     return False
 
 
-def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> IndexOutOfRangeError:
+def _label_out_of_range(target: np.ndarray, wrong: np.ndarray, classes: int, ignore_index: int) -> IndexOutOfRangeError:
     first, largest = int(target[wrong][0]), int(target[wrong].max())
     cause = tr("target{} = {} but logits have {} classes (valid 0..{}, "
                "ignore_index={}). Target {} is out of bounds; {} of {} labels affected", position(wrong), first, classes,
@@ -333,7 +370,7 @@ def _label_out_of_range(target, wrong, classes: int, ignore_index: int) -> Index
     return IndexOutOfRangeError(cause, tr("labels from 0, or ignore_index={}", first), code=11)
 
 
-def _weight_mismatch(where: str, weight, classes: int) -> ShapeError:
+def _weight_mismatch(where: str, weight: Any, classes: int) -> ShapeError:
     return ShapeError(
         tr("{}: weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}", where,
            classes, list(weight.shape)),
@@ -341,7 +378,7 @@ def _weight_mismatch(where: str, weight, classes: int) -> ShapeError:
     )  # fmt: skip
 
 
-def _check_pair(where: str, x, target) -> None:
+def _check_pair(where: str, x: np.ndarray, target: np.ndarray) -> None:
     if x.dtype.kind in "iub":
         raise not_floating(where, x)
     if x.dtype != target.dtype:
@@ -353,7 +390,7 @@ def _check_pair(where: str, x, target) -> None:
         )
 
 
-def _stretch(name: str, w, x):
+def _stretch(name: str, w: np.ndarray | None, x: Any) -> np.ndarray | None:
     """w as an array of x's shape."""
     if w is None:
         return None

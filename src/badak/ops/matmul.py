@@ -1,5 +1,9 @@
 """The matrix product and vectors with any leading axes."""
 
+from typing import Any
+
+import numpy as np
+
 from badak import kernels
 from badak.core.errors import ShapeError, tr
 from badak.kernels.half import FLOAT32
@@ -26,20 +30,20 @@ class MatMul(Op):
     supports_bf16 = True
 
     @staticmethod
-    def forward(save, a, b):
+    def forward(save: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         save.a, save.b = a, b
         if a.dtype is not b.dtype and a.dtype != b.dtype:
             raise dtype_mismatch("matmul", unlike_factors(a, b), a=a, b=b)
         return multiplied(a, b)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         if dy.dtype.itemsize != 2:
             return gradients(saved, dy)
         return gradients(saved, dy, dy.dtype, dy.dtype)  # what is summed over stretched axes is rounded once
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         a, b = xs
         rows, columns = a.ndim - batched[0] > 1, b.ndim - batched[1] > 1
         if not (a.ndim - batched[0] and b.ndim - batched[1]):
@@ -53,7 +57,7 @@ class MatMul(Op):
         return y if rows else y.squeeze(-2 if columns else -1)
 
 
-def multiplied(a, b, *kind):
+def multiplied(a: np.ndarray, b: np.ndarray, *kind: Any) -> np.ndarray:
     """a b; `kind`: the result's dtype, where it is not a's."""
     if _alike(a, b):
         return kernels.of(a).matmul(a, b, *kind)
@@ -62,7 +66,7 @@ def multiplied(a, b, *kind):
     return _product(left, right, *kind).reshape(_shape(a, b))
 
 
-def gradients(saved, dy, *kinds):
+def gradients(saved: Any, dy: Any, *kinds: Any) -> tuple:
     """da and db; `kinds`: their dtypes, where they are not dy's."""
     a, b = conj(saved.a), conj(saved.b)
     (na, nb), ka, kb = saved.needs, kinds[:1], kinds[1:]
@@ -81,20 +85,20 @@ def gradients(saved, dy, *kinds):
     return da, db
 
 
-def _summed(left, right, shape, *kind):
+def _summed(left: Any, right: Any, shape: tuple[int, ...], *kind: Any) -> Any:
     """left right, summed down to `shape` where an axis was stretched, and then rounded to `kind`."""
     if not kind or (left.ndim == right.ndim and left.shape[:-2] == right.shape[:-2] == shape[:-2]):
         return unbroadcast(_product(left, right, *kind), shape)
     return unbroadcast(_product(left, right, FLOAT32), shape).astype(kind[0], copy=False)
 
 
-def _alike(a, b) -> bool:
+def _alike(a: Any, b: Any) -> bool:
     """Whether a and b are stacks of as many matrices that fit, as in attention: nothing to check, stretch or sum."""
     left, right = a.shape, b.shape
     return len(left) == len(right) > 2 and left[:-2] == right[:-2] and left[-1] == right[-2]
 
 
-def _check(a, b) -> None:
+def _check(a: np.ndarray, b: np.ndarray) -> None:
     if a.ndim == 0 or b.ndim == 0:
         raise ShapeError(tr("matmul: both arguments need at least 1 dim; got a={}, b={}", a.shape, b.shape), "a * b")
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
@@ -105,12 +109,12 @@ def _check(a, b) -> None:
         raise ShapeError(cause, "a @ b.transpose(-2, -1)" if fits else "the last size of a must be the second to last of b")
 
 
-def _matrices(a, b):
+def _matrices(a: Any, b: Any) -> tuple:
     """a and b with at least two axes."""
     return a[None, :] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
 
 
-def _rows(x):
+def _rows(x: Any) -> Any:
     """(..., M, K) as (all rows, K)."""
     count = 1
     for n in x.shape[:-1]:
@@ -118,7 +122,7 @@ def _rows(x):
     return x.reshape(count, x.shape[-1])
 
 
-def _product(left, right, *kind):
+def _product(left: Any, right: Any, *kind: Any) -> Any:
     if right.ndim == 2 < left.ndim:
         flat = kernels.of(left).matmul(_rows(left), right, *kind)
         return flat.reshape(*left.shape[:-1], right.shape[-1])
@@ -127,6 +131,6 @@ def _product(left, right, *kind):
     return kernels.of(left).matmul(left, right, *kind)
 
 
-def _shape(a, b):
+def _shape(a: np.ndarray, b: np.ndarray) -> Any:
     lead = stretched(a.shape[:-2], b.shape[:-2]) if a.ndim > 2 or b.ndim > 2 else ()
     return *lead, *(a.shape[-2:-1] if a.ndim > 1 else ()), *(b.shape[-1:] if b.ndim > 1 else ())

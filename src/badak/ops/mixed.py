@@ -8,6 +8,8 @@ So no copy of a weight has to be kept and looked after, and a step has no more o
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from badak import kernels
 from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops.arithmetic import Add
@@ -26,7 +28,7 @@ class MixedLinear(Linear):
     name = "linear"
 
     @staticmethod
-    def forward(save, x, w, b):
+    def forward(save: Any, x: np.ndarray, w: np.ndarray, b: np.ndarray | None) -> np.ndarray:
         size = w.shape
         if len(size) != 2 or not x.ndim or x.shape[-1] != size[1] or (b is not None and b.shape != size[:1]):
             check_shapes(x, w, b)
@@ -34,12 +36,12 @@ class MixedLinear(Linear):
         return kernels.of(x).linear(x, w, b, BFLOAT16)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         dx, dw, db = Linear.backward(saved, dy)
         return dx, dw, db if db is None or db.dtype is saved.kind else db.astype(saved.kind)
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> tuple:
         x, w = saved.x, saved.w
         dx, dw, db = kernels.reference.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w), saved.needs)
         return _typed(dx, x.dtype), _typed(dw, w.dtype), _typed(db, saved.kind)
@@ -54,12 +56,12 @@ class MixedAddMM(Op):
     supports_bf16 = True
 
     @staticmethod
-    def forward(save, b, x, w):
+    def forward(save: Any, b: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         save.x, save.w, save.kind = x, w, b.dtype
         return kernels.of(x).linear(x, w.T, b, BFLOAT16)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         of_b, of_x, of_w = saved.needs
         x, w, kernel = saved.x, saved.w, kernels.of(dy)
         dx, _, db = kernel.linear_backward(dy, x, w.T, (of_x, False, of_b))
@@ -68,7 +70,7 @@ class MixedAddMM(Op):
         return db, dx, kernel.matmul(x.T, dy, w.dtype) if of_w else None
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> tuple:
         of_b, of_x, of_w = saved.needs
         x, w = saved.x, saved.w
         dx, dw, db = kernels.reference.linear_backward(dy.astype(FLOAT32), _rounded(x), _rounded(w).T, (of_x, of_w, of_b))
@@ -81,26 +83,26 @@ class MixedMatMul(MatMul):
     name = "matmul"
 
     @staticmethod
-    def forward(save, a, b):
+    def forward(save: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         save.a, save.b = a, b
         return multiplied(a, b, BFLOAT16)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         return gradients(saved, dy, saved.a.dtype, saved.b.dtype)
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> tuple:
         a, b = saved.a, saved.b
         da, db = gradients(SimpleNamespace(a=_rounded(a), b=_rounded(b), needs=saved.needs), dy.astype(FLOAT32))
         return _typed(da, a.dtype), _typed(db, b.dtype)
 
 
-def _rounded(x):
+def _rounded(x: Any) -> Any:
     return x.astype(BFLOAT16).astype(FLOAT32)
 
 
-def _typed(dx, dtype):
+def _typed(dx: Any, dtype: Any) -> Any:
     return None if dx is None else dx.astype(dtype)
 
 
@@ -118,12 +120,12 @@ class MixedAdd(Add):  # type: ignore[valid-type, misc]
     ufunc = None
 
     @staticmethod
-    def forward(save, a, b):
+    def forward(save: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         save.kinds = a.dtype, b.dtype
         return kernels.active().add_mixed(a, b)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         (na, nb), (ka, kb) = saved.needs, saved.kinds
         cast = kernels.of(dy).cast
         return cast(dy, ka) if na else None, cast(dy, kb) if nb else None

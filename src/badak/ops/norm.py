@@ -13,31 +13,31 @@ from badak.ops.batching import aligned, every
 from badak.ops.op import Op
 
 
-def _mean(saved):
+def _mean(saved: Any) -> Any:
     return _flat(saved.x, saved.axes).mean(axis=-1)
 
 
-def _layer_rstd(saved):
+def _layer_rstd(saved: Any) -> Any:
     return _rstd(_flat(saved.x, saved.axes), saved)
 
 
-def _rstd(x, saved):
+def _rstd(x: Any, saved: Any) -> Any:
     """1 / sqrt(var + eps) of the last axis; eps is what its value lacks to that."""
     d = x - x.mean(axis=-1, keepdims=True)
     return _inverse_root((d * d).mean(axis=-1), saved.array("rstd"))
 
 
-def _rms_rstd(saved):
+def _rms_rstd(saved: Any) -> Any:
     x = _flat(saved.x, saved.axes)
     return _inverse_root((x * x).mean(axis=-1), saved.array("rstd"))
 
 
-def _inverse_root(squares, rstd):
+def _inverse_root(squares: Any, rstd: np.ndarray) -> Any:
     eps = 1 / (rstd.astype(np.float64) ** 2) - squares.values
     return 1 / np.sqrt(squares + eps.astype(squares.dtype))
 
 
-def _of_each(run, op, xs, batched, attributes):
+def _of_each(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     """Op.batching: weights that differ from example to example come after the norm."""
     x, *parameters = xs
     if not any(batched[1:]):
@@ -61,7 +61,9 @@ class LayerNorm(Op):
     batching = staticmethod(_of_each)
 
     @staticmethod
-    def forward(save, x, w, b, eps=1e-5, axes=1):
+    def forward(
+        save: Any, x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, eps: float = 1e-5, axes: int = 1
+    ) -> np.ndarray:
         _check("layer_norm", x, w, b, axes)
         save.x, save.w, save.axes = x, w, axes
         if w is None and b is not None:
@@ -74,7 +76,7 @@ class LayerNorm(Op):
         return y.reshape(x.shape)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, w, axes = saved.x, saved.w, saved.axes
         backward = kernels.of(dy).layer_norm_backward
         if axes == 1:
@@ -98,14 +100,14 @@ class RMSNorm(Op):
     batching = staticmethod(_of_each)
 
     @staticmethod
-    def forward(save, x, w, eps=1e-5, axes=1):
+    def forward(save: Any, x: np.ndarray, w: np.ndarray | None, eps: float = 1e-5, axes: int = 1) -> np.ndarray:
         _check("rms_norm", x, w, None, axes)
         save.x, save.w, save.eps, save.axes = x, w, eps, axes
         y, save.rstd = kernels.of(x).rms_norm(_flat(x, axes), _flat(w, axes), eps)
         return y.reshape(x.shape)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, w, axes = saved.x, saved.w, saved.axes
         dx, dw = kernels.of(dy).rms_norm_backward(_flat(dy, axes), _flat(x, axes), _flat(w, axes), saved.rstd, saved.needs)
         return _shaped(dx, x), _shaped(dw, w)
@@ -125,7 +127,7 @@ class GroupNorm(Op):
     }
 
     @staticmethod
-    def forward(save, x, w, b, groups, eps=1e-5):
+    def forward(save: Any, x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, groups: int, eps: float = 1e-5) -> np.ndarray:
         _check_dtypes("group_norm", x, w, b)
         for name, part in (("weight", w), ("bias", b)):
             if part is not None and part.shape != x.shape[1:2]:
@@ -137,12 +139,12 @@ class GroupNorm(Op):
         return y
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         dx, dw, db = kernels.of(dy).group_norm_backward(dy, saved.x, saved.w, saved.mean, saved.rstd, saved.needs)
         return dx, dw, None if db is None else db.astype(saved.kind, copy=False)
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         x, *parameters = xs
         differ = any(batched[1:])  # from example to example: these weights come after the norm
         x, shape = x.flatten(0, 1) if batched[0] else x, x.shape
@@ -166,13 +168,13 @@ class BatchMoments(Op):
     saved_outputs = {"mean": 0}  # noqa: RUF012
 
     @staticmethod
-    def forward(save, x):
+    def forward(save: Any, x: np.ndarray) -> tuple:
         save.x = x
         save.mean, *rest = kernels.of(x).batch_moments(x)
         return save.mean, *rest
 
     @staticmethod
-    def backward(saved, dmean, dvar, dunbiased):
+    def backward(saved: Any, dmean: Any, dvar: Any, dunbiased: Any) -> Any:
         x, mean = saved.x, saved.mean
         count = max(math.prod(x.shape) // max(x.shape[1], 1), 1)
         share = 1 / count
@@ -188,7 +190,7 @@ class BatchMoments(Op):
         return dx.astype(x.dtype)
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> tuple:
         (x,) = xs
         return tuple(y.reshape(x.shape[0], x.shape[2]) for y in run(op, _side_by_side(x)))
 
@@ -205,14 +207,23 @@ class BatchNorm(Op):
     saved_functions = {"mean": lambda saved: _moment(saved, 3), "var": lambda saved: _moment(saved, 4)}  # noqa: RUF012
 
     @staticmethod
-    def forward(save, x, w, b, mean, var, eps=1e-5, moving=False):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        w: np.ndarray | None,
+        b: np.ndarray | None,
+        mean: np.ndarray,
+        var: np.ndarray,
+        eps: float = 1e-5,
+        moving: bool = False,
+    ) -> np.ndarray:
         check_channels("batch_norm", x, running_mean=mean, running_var=var, weight=w, bias=b)
         save.x, save.w, save.mean, save.var, save.eps, save.moving = x, w, mean, var, eps, moving
         save.kinds = None if b is None else b.dtype, mean.dtype
         return kernels.of(x).batch_norm(x, w, b, mean, var, eps)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, w, mean, var, eps, needs = saved.x, saved.w, saved.mean, saved.var, saved.eps, saved.needs
         by_statistics = not saved.moving and (needs[3] or needs[4])
         wanted = (needs[0], needs[1] or by_statistics, needs[2] or by_statistics)
@@ -225,13 +236,13 @@ class BatchNorm(Op):
         return dx, dw if needs[1] else None, db.astype(kind) if needs[2] else None, dmean, dvar
 
     @staticmethod
-    def batching(run, op, xs, batched, attributes):
+    def batching(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
         x, *rest = every(xs, batched)
         y = run(op, _side_by_side(x), *[None if v is None else v.reshape(-1) for v in rest], **attributes)
         return y.reshape(y.shape[0], x.shape[0], x.shape[2], *y.shape[2:]).transpose(0, 1)
 
 
-def check_channels(where: str, x, **parts) -> None:
+def check_channels(where: str, x: Any, **parts: Any) -> None:
     """Raise where one of these, None left out, does not have a number for each channel of x (N, C, ...)."""
     channels = x.shape[1]
     for name, part in parts.items():
@@ -240,17 +251,17 @@ def check_channels(where: str, x, **parts) -> None:
             raise ShapeError(cause, tr("{} of shape ({},), or x of shape (N, {}, ...)", name, channels, size))
 
 
-def _side_by_side(x):
+def _side_by_side(x: Any) -> Any:
     """x (B, N, C, ...) of a vmap as (N, B C, ...): its examples as channels."""
     return x.transpose(0, 1).flatten(1, 2)
 
 
-def _of_channels(v, x):
+def _of_channels(v: Any, x: Any) -> Any:
     """v (C,) next to x (N, C, ...)."""
     return v.reshape(v.size, *(1,) * (x.ndim - 2))
 
 
-def _moment(saved, place: int):
+def _moment(saved: Any, place: int) -> Any:
     """The mean (3) or var (4) that a batch norm took: an input, or where they move with x, a function of it."""
     mean = saved.array("mean")
     if not saved.moving:
@@ -262,13 +273,13 @@ def _moment(saved, place: int):
     return (d * d).mean(axis=axes)
 
 
-def _grouped(saved):
+def _grouped(saved: Any) -> Any:
     """x (N, C, ...) as (N, G, C / G ...)."""
     x = saved.x
     return x.reshape(x.shape[0], saved.groups, math.prod(x.shape[1:]) // saved.groups)
 
 
-def _check(where: str, x, w, b, axes: int) -> None:
+def _check(where: str, x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, axes: int) -> None:
     dtype, rest = x.dtype, x.shape[-axes:]
     if (
         dtype.kind in "fV"
@@ -283,7 +294,7 @@ def _check(where: str, x, w, b, axes: int) -> None:
         raise ShapeError(cause, f"normalized_shape={rest}")
 
 
-def _check_dtypes(where: str, x, w, b) -> None:
+def _check_dtypes(where: str, x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None) -> None:
     if x.dtype.kind in "iub":
         raise not_floating(where, x)
     kinds = {p.dtype for p in (w, b) if p is not None}
@@ -291,7 +302,7 @@ def _check_dtypes(where: str, x, w, b) -> None:
         raise dtype_mismatch(where, input=x, weight=w, bias=b)
 
 
-def _flat(x, axes: int):
+def _flat(x: Any, axes: int) -> Any:
     """The last `axes` axes as one."""
     if axes == 1 or x is None:
         return x
@@ -299,5 +310,5 @@ def _flat(x, axes: int):
     return x.reshape(*lead, math.prod(x.shape[len(lead) :]))
 
 
-def _shaped(gradient, like):
+def _shaped(gradient: Any, like: Any) -> Any:
     return None if gradient is None else gradient.reshape(like.shape)

@@ -33,7 +33,7 @@ class Saved:
 
         def __setattr__(self, name: str, value: Any) -> None: ...
 
-    def __init__(self, needs: tuple[bool, ...] = ()):
+    def __init__(self, needs: tuple[bool, ...] = ()) -> None:
         self.needs = needs
 
 
@@ -108,11 +108,11 @@ class Op:
             cls.value = None
 
     @staticmethod
-    def forward(save, *arrays, **attributes):
+    def forward(save: Any, *arrays: Any, **attributes: Any) -> Any:
         raise AssertionError("an Op defines forward")
 
     @staticmethod
-    def backward(saved, *dys):
+    def backward(saved: Any, *dys: Any) -> Any:
         raise AssertionError("an Op defines backward")
 
     @classmethod

@@ -1,5 +1,7 @@
 """Arrays with entries around them."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.kernels.memory_format import joined
@@ -10,7 +12,7 @@ from badak.ops.op import Op
 from badak.ops.operation import MOVES, operation
 
 
-def _windows(shape, pads):
+def _windows(shape: tuple[int, ...], pads: tuple) -> tuple:
     """Where the input and its padded output overlap: (slices of the input, slices of the output)."""
     inside, outside = [], []
     for n, (before, after) in zip(shape, pads):
@@ -19,7 +21,7 @@ def _windows(shape, pads):
     return tuple(inside), tuple(outside)
 
 
-def _padded(x, pads, value=0.0):
+def _padded(x: np.ndarray, pads: tuple, value: float = 0.0) -> np.ndarray:
     inside, outside = _windows(x.shape, pads)
     y = joined(tuple([n + before + after for n, (before, after) in zip(x.shape, pads)]), x.dtype, x)
     y.fill(value)
@@ -27,7 +29,7 @@ def _padded(x, pads, value=0.0):
     return y
 
 
-def _inside(dy, x_shape, pads):
+def _inside(dy: np.ndarray, x_shape: tuple[int, ...], pads: tuple) -> np.ndarray:
     inside, outside = _windows(x_shape, pads)
     dx = np.zeros(x_shape, dy.dtype)
     dx[inside] = dy[outside]
@@ -50,7 +52,7 @@ class PadBy(Op):
     batching = staticmethod(adapted(takes=lambda takes, x: [(axis + 1, rows) for axis, rows in takes]))
 
     @staticmethod
-    def forward(save, x, takes):
+    def forward(save: Any, x: np.ndarray, takes: tuple) -> np.ndarray:
         save.takes, save.shapes = takes, []
         for axis, rows in takes:
             save.shapes.append(x.shape)
@@ -58,7 +60,7 @@ class PadBy(Op):
         return x
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         for (axis, rows), shape in zip(reversed(saved.takes), reversed(saved.shapes)):
             dx = np.zeros(shape, dy.dtype)
             np.add.at(dx, (slice(None),) * axis + (rows,), dy)
@@ -66,7 +68,7 @@ class PadBy(Op):
         return dy
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         for (axis, rows), size in zip(reversed(saved.takes), reversed(saved.shapes)):
             dy = IndexAdd.of(zeros(size, dy), rows, dy, dim=axis)
         return dy

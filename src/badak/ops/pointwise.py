@@ -117,7 +117,7 @@ def pointwise(
     return op
 
 
-def _no_slope(dy):
+def _no_slope(dy: Any) -> Any:
     return np.zeros_like(dy)
 
 

@@ -1,5 +1,7 @@
 """The affine map of the last axis with weights of 8 or 16 bits, for models that answer."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -11,7 +13,7 @@ from badak.ops.op import Op, flops_of_products
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _no_gradient(saved, dy):
+def _no_gradient(saved: Any, dy: np.ndarray) -> Any:
     cause = tr("backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none")
     raise GraphError(cause, "train the float32 model, and badak.quantize it afterwards")
 
@@ -31,7 +33,7 @@ class LinearInt8(Op):
     batching = None
 
     @staticmethod
-    def forward(save, x, w, scale, b):
+    def forward(save: Any, x: Any, w: np.ndarray, scale: Any, b: Any) -> np.ndarray:
         _check(x, w.shape[1], _of_bits(w))
         if x.dtype is _FLOAT32:
             return kernels.of(x).linear_int8(x, w, scale, b)
@@ -55,7 +57,7 @@ class LinearBFloat16(Op):
     batching = None
 
     @staticmethod
-    def forward(save, x, w, b):
+    def forward(save: Any, x: Any, w: Any, b: Any) -> np.ndarray:
         _check(x, w.shape[1], _of_bits(w))
         kind = x.dtype
         if kind.itemsize == 8:  # for which there is no product of bfloat16
@@ -69,7 +71,7 @@ class LinearBFloat16(Op):
     backward = staticmethod(_no_gradient)
 
 
-def _check(x, size, weight) -> None:
+def _check(x: np.ndarray, size: int, weight: Any) -> None:
     """weight: what an error says of it."""
     if x.dtype.kind not in "fV":
         raise DTypeError(tr("linear: expected an input of floats; got {}", x.dtype), "x.float()")
@@ -78,7 +80,7 @@ def _check(x, size, weight) -> None:
         raise ShapeError(cause, tr("an input whose last size is {}", size))
 
 
-def _of_bits(w) -> str:
+def _of_bits(w: np.ndarray) -> str:
     return tr("{} of {} bits", w.shape, 8 * w.itemsize)
 
 
@@ -97,7 +99,7 @@ class LinearBlocks(Op):
     batching = None
 
     @staticmethod
-    def forward(save, x, w, b, form, size):
+    def forward(save: Any, x: np.ndarray, w: np.ndarray, b: np.ndarray | None, form: str, size: int) -> np.ndarray:
         _check(x, size, f"({len(w)}, {size}) in {form}")
         save.w, save.form, save.size = w, form, size
         if x.dtype is _FLOAT32:
@@ -106,7 +108,7 @@ class LinearBlocks(Op):
         return kernels.of(w).linear_blocks(x.astype(_FLOAT32), w, b, form).astype(x.dtype)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         return kernels.of(dy).linear_blocks_backward(dy, saved.w, saved.form, saved.size), None, None
 
 
@@ -121,7 +123,7 @@ class EmbeddingBlocks(Op):
     batching = None
 
     @staticmethod
-    def forward(save, w, ids, form, size):
+    def forward(save: Any, w: np.ndarray, ids: np.ndarray, form: str, size: int) -> np.ndarray:
         check_ids(w, ids)
         return kernels.active().embedding_blocks(w, ids, form, size)
 

@@ -1,5 +1,7 @@
 """The same numbers in other places of new memory: turned, moved around the end, repeated, copied."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -24,7 +26,7 @@ Flip = operation(
 )  # fmt: skip
 
 
-def _each_rolled(run, op, xs, batched, attributes):
+def _each_rolled(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     if attributes["axes"] is None:
         return run(op, xs[0].flatten(1), shifts=attributes["shifts"], axes=(1,)).reshape(xs[0].shape)
     return along("axes")(run, op, xs, batched, attributes)
@@ -38,13 +40,13 @@ Roll = operation(
 )  # fmt: skip
 
 
-def _summed_copies(dy, times, x_shape):
+def _summed_copies(dy: Any, times: tuple[int, ...], x_shape: tuple[int, ...]) -> Any:
     lead = (1,) * (len(times) - len(x_shape))
     copies = dy.reshape([n for pair in zip(times, lead + x_shape) for n in pair])  # (times, size, times, size, ...)
     return copies.sum(tuple(range(0, 2 * len(times), 2)), dtype=dy.dtype).reshape(x_shape)
 
 
-def _each_repeated(run, op, xs, batched, attributes):
+def _each_repeated(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     times = attributes["times"]
     return run(op, aligned(xs[0], len(times)), times=(1, *times))
 
@@ -55,7 +57,7 @@ Repeat = operation(
 )  # fmt: skip
 
 
-def _interleaved_back(dy, x_shape, times, axis):
+def _interleaved_back(dy: Any, x_shape: tuple[int, ...], times: np.ndarray | int, axis: Any) -> np.ndarray:
     if isinstance(times, int):
         apart = dy.reshape(*x_shape[: axis + 1], times, *x_shape[axis + 1 :])
         return apart.sum(axis + 1, dtype=dy.dtype)

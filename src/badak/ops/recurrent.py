@@ -3,6 +3,10 @@
 gx (T, B, nH): the input's side of the gates. h0, c0 (B, H). w (nH, H), b (nH,) or None. Outputs y (T, B, H) and the last state.
 """
 
+from typing import Any
+
+import numpy as np
+
 from badak import kernels
 from badak.core.errors import ShapeError, tr
 from badak.ops._check import dtype_mismatch
@@ -10,7 +14,7 @@ from badak.ops._complex import analytic
 from badak.ops.op import Count, Op
 
 
-def _flops(weight: int):
+def _flops(weight: int) -> Any:
     """Op.flops of T steps that multiply the state by the input number `weight`."""
 
     def count(inputs, outputs, attributes) -> Count:
@@ -30,7 +34,16 @@ class LSTM(Op):
     saved_constants = ("gates",)
 
     @staticmethod
-    def forward(save, gx, h0, c0, w, b, reverse=False, lengths=None):
+    def forward(
+        save: Any,
+        gx: np.ndarray,
+        h0: np.ndarray,
+        c0: np.ndarray,
+        w: np.ndarray,
+        b: np.ndarray | None,
+        reverse: bool = False,
+        lengths: np.ndarray | None = None,
+    ) -> tuple:
         _check("lstm", gx, h0, w, b, 4)
         y, h, c, save.hs, save.cs, save.gates = kernels.of(gx).lstm(gx, h0, c0, w, b, reverse, lengths)
         save.h0, save.c0, save.w, save.at = h0, c0, w, (reverse, lengths)
@@ -38,12 +51,12 @@ class LSTM(Op):
 
     @staticmethod
     @analytic
-    def backward(saved, dy, dh, dc):
+    def backward(saved: Any, dy: np.ndarray | None, dh: np.ndarray | None, dc: np.ndarray | None) -> tuple:
         backward = kernels.of(saved.w).lstm_backward
         return backward(dy, dh, dc, saved.h0, saved.c0, saved.w, saved.hs, saved.cs, saved.gates, *saved.at, saved.needs)
 
     @staticmethod
-    def double_backward(saved, dy, dh, dc):
+    def double_backward(saved: Any, dy: Any, dh: Any, dc: Any) -> tuple:
         return kernels.of(saved.w).lstm_twice(saved, dy, dh, dc)
 
 
@@ -56,7 +69,15 @@ class GRU(Op):
     saved_constants = ("gates",)
 
     @staticmethod
-    def forward(save, gx, h0, w, b, reverse=False, lengths=None):
+    def forward(
+        save: Any,
+        gx: np.ndarray,
+        h0: np.ndarray,
+        w: np.ndarray,
+        b: np.ndarray | None,
+        reverse: bool = False,
+        lengths: np.ndarray | None = None,
+    ) -> tuple:
         _check("gru", gx, h0, w, b, 3)
         y, h, save.hs, save.gates = kernels.of(gx).gru(gx, h0, w, b, reverse, lengths)
         save.h0, save.w, save.at = h0, w, (reverse, lengths)
@@ -64,11 +85,11 @@ class GRU(Op):
 
     @staticmethod
     @analytic
-    def backward(saved, dy, dh):
+    def backward(saved: Any, dy: np.ndarray | None, dh: np.ndarray | None) -> tuple:
         return kernels.of(saved.w).gru_backward(dy, dh, saved.h0, saved.w, saved.hs, saved.gates, *saved.at, saved.needs)
 
     @staticmethod
-    def double_backward(saved, dy, dh):
+    def double_backward(saved: Any, dy: Any, dh: Any) -> tuple:
         return kernels.of(saved.w).gru_twice(saved, dy, dh)
 
 
@@ -81,7 +102,16 @@ class RNN(Op):
     saved_constants = ("hs",)
 
     @staticmethod
-    def forward(save, gx, h0, w, b, relu=False, reverse=False, lengths=None):
+    def forward(
+        save: Any,
+        gx: np.ndarray,
+        h0: np.ndarray,
+        w: np.ndarray,
+        b: np.ndarray | None,
+        relu: bool = False,
+        reverse: bool = False,
+        lengths: np.ndarray | None = None,
+    ) -> tuple:
         _check("rnn", gx, h0, w, b, 1)
         y, h, save.hs = kernels.of(gx).rnn(gx, h0, w, b, relu, reverse, lengths)
         save.h0, save.w, save.at = h0, w, (relu, reverse, lengths)
@@ -89,15 +119,15 @@ class RNN(Op):
 
     @staticmethod
     @analytic
-    def backward(saved, dy, dh):
+    def backward(saved: Any, dy: np.ndarray | None, dh: np.ndarray) -> tuple:
         return kernels.of(saved.w).rnn_backward(dy, dh, saved.h0, saved.w, saved.hs, *saved.at, saved.needs)
 
     @staticmethod
-    def double_backward(saved, dy, dh):
+    def double_backward(saved: Any, dy: Any, dh: Any) -> tuple:
         return kernels.of(saved.w).rnn_twice(saved, dy, dh)
 
 
-def _check(where: str, gx, h0, w, b, gates: int) -> None:
+def _check(where: str, gx: np.ndarray, h0: np.ndarray, w: np.ndarray, b: np.ndarray | None, gates: int) -> None:
     H = w.shape[1]
     if gx.dtype != w.dtype or h0.dtype != w.dtype:
         raise dtype_mismatch(where, weight=w, input=gx, hidden=h0)

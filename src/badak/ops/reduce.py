@@ -4,6 +4,8 @@
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from badak.ops.op import Op
 from badak.ops.operation import operation
 
 
-def back(dy, axis, keepdims, ndim):
+def back(dy: np.ndarray, axis: Any, keepdims: bool, ndim: int) -> np.ndarray:
     """dy with the reduced axes put back as axes of size 1, so that it broadcasts against the input."""
     if axis is None:
         return np.reshape(dy, (1,) * ndim)
@@ -28,7 +30,7 @@ def back(dy, axis, keepdims, ndim):
     return dy
 
 
-def count(shape, axis):
+def count(shape: tuple, axis: tuple[int, ...] | None) -> int:
     """How many numbers go into each result."""
     n = 1
     for a in range(len(shape)) if axis is None else axis:
@@ -36,7 +38,7 @@ def count(shape, axis):
     return n
 
 
-def _put_back(dy, axis, keepdims, x_shape):
+def _put_back(dy: np.ndarray, axis: Any, keepdims: bool, x_shape: tuple) -> np.ndarray:
     return back(dy, axis, keepdims, len(x_shape))
 
 
@@ -52,7 +54,15 @@ REDUCTIONS: list[type[Reduction]] = []
 
 
 def reduction(
-    name: str, formula: str, function, derivative, /, public: str = "", takes: str = "real", example: tuple[str, ...] = (), **facts
+    name: str,
+    formula: str,
+    function: Callable,
+    derivative: Callable,
+    /,
+    public: str = "",
+    takes: str = "real",
+    example: tuple[str, ...] = (),
+    **facts: Any,
 ) -> type[Reduction]:
     """The operation y = function(x, axis, keepdims), whose derivative asks for `g`, dy with the reduced axes put back.
 
@@ -90,7 +100,7 @@ Mean = reduction(
 )  # fmt: skip
 
 
-def _times_others(dy, g, x, axis):
+def _times_others(dy: np.ndarray, g: np.ndarray, x: np.ndarray, axis: tuple[int, ...] | None) -> np.ndarray:
     zero = x == 0
     zeros = np.add.reduce(zero, axis=axis, keepdims=True)
     safe = np.where(zero, x.dtype.type(1), x)
@@ -98,7 +108,7 @@ def _times_others(dy, g, x, axis):
     return g * others * ((zeros == 0) | ((zeros == 1) & zero))
 
 
-def _times_others_twice(dy, g, x, axis):
+def _times_others_twice(dy: Any, g: Any, x: Any, axis: tuple[int, ...] | None) -> Any:
     """dy y / x; where an x is 0, dy times the product of the others, one row of them for each x."""
     axes = axis or tuple(range(x.ndim))
     if (x.values != 0).all():
@@ -128,7 +138,9 @@ class Var(Op):
 
     @staticmethod
     @by_rows
-    def forward(save, x, axis=None, correction=1, keepdims=False):
+    def forward(
+        save: Any, x: np.ndarray, axis: tuple[int, ...] | None = None, correction: int = 1, keepdims: bool = False
+    ) -> np.ndarray:
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.n = n = max(count(x.shape, axis) - correction, 0)
         save.mean, y = _moments(x, axis, keepdims, n)
@@ -136,7 +148,7 @@ class Var(Op):
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         x = saved.x
         g = np.true_divide(back(dy, saved.axis, saved.keepdims, x.ndim) * 2, saved.n)
         return (x - saved.mean) * g
@@ -149,7 +161,9 @@ class Std(Op):
 
     @staticmethod
     @by_rows
-    def forward(save, x, axis=None, correction=1, keepdims=False):
+    def forward(
+        save: Any, x: np.ndarray, axis: tuple[int, ...] | None = None, correction: int = 1, keepdims: bool = False
+    ) -> np.ndarray:
         save.x, save.axis, save.keepdims = x, axis, keepdims
         save.n = n = max(count(x.shape, axis) - correction, 0)
         save.mean, y = _moments(x, axis, keepdims, n)
@@ -158,18 +172,18 @@ class Std(Op):
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         x, y = saved.x, saved.y
         g = np.where(y == 0, dy.dtype.type(0), np.true_divide(dy, y * dy.dtype.type(saved.n)))
         return (x - saved.mean) * back(g, saved.axis, saved.keepdims, x.ndim)
 
 
-def _mean(x, axis):
+def _mean(x: np.ndarray, axis: tuple[int, ...] | None) -> np.ndarray:
     n = count(x.shape, axis)
     return np.true_divide(np.add.reduce(x, axis=axis, keepdims=True), x.dtype.type(n)).astype(x.dtype, copy=False)
 
 
-def _moments(x, axis, keepdims, n):
+def _moments(x: np.ndarray, axis: tuple[int, ...] | None, keepdims: bool, n: int) -> tuple:
     """Mean and variance. Rounding takes the mean no further than the numbers go: of equal ones it is that one, the variance 0."""
     mean = _mean(x, axis)
     y = _squares(x - mean, axis, keepdims, n)
@@ -181,11 +195,11 @@ def _moments(x, axis, keepdims, n):
     return mean, y
 
 
-def _squares(d, axis, keepdims, n):
+def _squares(d: np.ndarray, axis: Any, keepdims: Any, n: Any) -> np.ndarray:
     return np.true_divide(np.add.reduce(np.square(d), axis=axis, keepdims=keepdims), d.dtype.type(n))
 
 
-def _shared_evenly(dy, g, x, y, axis, keepdims, nan):
+def _shared_evenly(dy: Any, g: Any, x: Any, y: Any, axis: int | tuple[int, ...] | None, keepdims: bool, nan: bool) -> Any:
     y = back(y, axis, keepdims, x.ndim)
     best = (x == y) | ((x != x) & (y != y)) if nan else x == y
     return best * (g / np.add.reduce(best, axis=axis, keepdims=True, dtype=x.dtype))
@@ -214,7 +228,7 @@ OneOf = operation(
 )  # fmt: skip
 
 
-def _logsumexp(x, axis=None, keepdims=False):
+def _logsumexp(x: np.ndarray, axis: tuple | None = None, keepdims: bool = False) -> np.ndarray:
     real = x.real if x.dtype.kind == "c" else x
     top = np.maximum.reduce(real, axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, real.dtype.type(0))
@@ -222,7 +236,7 @@ def _logsumexp(x, axis=None, keepdims=False):
     return y if keepdims else y.reshape(np.add.reduce(x, axis=axis).shape)
 
 
-def _logsumexp_slope(dy, g, x, y, axis, keepdims):
+def _logsumexp_slope(dy: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     y = np.where(y == -np.inf, x.dtype.type(0), y)  # a row of -inf has no gradient
     return elementary.exp(x - back(y, axis, keepdims, x.ndim)) * g
 
@@ -233,7 +247,7 @@ LogSumExp = reduction(
 )  # fmt: skip
 
 
-def _norm_slope(dy, g, x, y, p, axis, keepdims):
+def _norm_slope(dy: Any, g: Any, x: Any, y: Any, p: float, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     y = back(y, axis, keepdims, x.ndim)
     if p == 0:
         return np.zeros_like(x)
@@ -249,7 +263,7 @@ def _norm_slope(dy, g, x, y, p, axis, keepdims):
     return np.where(y == 0, x.dtype.type(0), dx)
 
 
-def _norm(x, p=2, axis=None, keepdims=False):
+def _norm(x: np.ndarray, p: float = 2, axis: Any = None, keepdims: Any = False) -> np.ndarray:
     if p == 2:
         return np.sqrt(np.add.reduce(np.square(np.abs(x) if x.dtype.kind == "c" else x), axis=axis, keepdims=keepdims))
     size = np.abs(x)
@@ -275,12 +289,12 @@ Norm = reduction(
 )  # fmt: skip
 
 
-def _sum_from_here(x, axis):
+def _sum_from_here(x: Any, axis: int) -> Any:
     """Entry i is the sum of entries i, i + 1, ... to the end."""
     return np.flip(running(np.cumsum, np.flip(x, axis), axis), axis)
 
 
-def _cumsum(x, axis):
+def _cumsum(x: np.ndarray, axis: int) -> np.ndarray:
     if x.ndim and axis in (-1, x.ndim - 1):
         return kernels.of(x).cumsum(x)
     return running(np.cumsum, x, axis)
@@ -292,7 +306,7 @@ CumSum = operation(
 )  # fmt: skip
 
 
-def _cumprod_slope(dy, x, y, axis):
+def _cumprod_slope(dy: Any, x: Any, y: Any, axis: int) -> Any:
     one, zero = x.dtype.type(1), x.dtype.type(0)
     if type(x) is not np.ndarray and np.any(x == 0):  # it is differentiated again, and has zeros: without any division
         size, row = x.shape[axis], np.moveaxis(x, axis, -1)[..., None, :]

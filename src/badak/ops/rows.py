@@ -14,10 +14,10 @@ class Rows:
 
     as_tensor: ClassVar[Callable[["Rows"], Any]]  # makes the sparse tensor: `tensor/sparse/` puts it here
 
-    def __init__(self, ids: np.ndarray, values: np.ndarray, shape: tuple[int, ...]):
+    def __init__(self, ids: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> None:
         self.ids, self.values, self.shape, self.dtype = ids, values, shape, values.dtype
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype = None, copy: Any = None) -> np.ndarray:
         dense = np.zeros(self.shape, dtype or self.dtype)
         np.add.at(dense, self.ids, self.values)
         return dense

@@ -1,5 +1,6 @@
 """What has been seen so far along an axis: the largest, the smallest, the logarithm of a sum of exponentials."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from badak.ops.concat import Stack
 from badak.ops.op import Op
 
 
-def _extreme_so_far(x, axis, better):
+def _extreme_so_far(x: np.ndarray, axis: int, better: Callable) -> tuple:
     """(values, indices): the last of the best ones up to each place; a NaN stays."""
     moved = np.moveaxis(x, axis, 0)
     values, index = np.empty_like(moved), np.empty(moved.shape, np.int64)
@@ -26,7 +27,7 @@ def _extreme_so_far(x, axis, better):
     return np.ascontiguousarray(np.moveaxis(values, 0, axis)), np.ascontiguousarray(np.moveaxis(index, 0, axis))
 
 
-def _back_to(index, dy, axis):
+def _back_to(index: np.ndarray, dy: np.ndarray, axis: int) -> np.ndarray:
     """Zeros with dy added where index points to along axis."""
     dx = np.zeros(dy.shape, dy.dtype)
     places: list[Any] = list(np.indices(dy.shape, sparse=True))
@@ -42,17 +43,17 @@ class CumMax(Op):
 
     @staticmethod
     @quiet
-    def forward(save, x, axis):
+    def forward(save: Any, x: np.ndarray, axis: int) -> tuple:
         y, save.index = _extreme_so_far(x, axis, np.greater_equal)
         save.axis = axis
         return y, save.index
 
     @staticmethod
-    def backward(saved, dy, dindex):
+    def backward(saved: Any, dy: np.ndarray, dindex: Any) -> np.ndarray:
         return _back_to(saved.index, dy, saved.axis)
 
     @staticmethod
-    def double_backward(saved, dy, dindex):
+    def double_backward(saved: Any, dy: Any, dindex: Any) -> Any:
         return ScatterAdd.of(zeros(dy.shape, dy), saved.index, dy, dim=saved.axis % dy.ndim)
 
 
@@ -63,7 +64,7 @@ class CumMin(Op):
 
     @staticmethod
     @quiet
-    def forward(save, x, axis):
+    def forward(save: Any, x: np.ndarray, axis: int) -> tuple:
         y, save.index = _extreme_so_far(x, axis, np.less_equal)
         save.axis = axis
         return y, save.index
@@ -79,14 +80,14 @@ class LogCumSumExp(Op):
 
     @staticmethod
     @by_rows
-    def forward(save, x, axis):
+    def forward(save: Any, x: np.ndarray, axis: int) -> np.ndarray:
         save.x, save.axis = x, axis
         save.y = y = running(np.logaddexp.accumulate, x, axis)
         return y
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         # by recursion from the end: r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), so that nothing overflows
         x, y, d = (np.moveaxis(a, saved.axis, 0) for a in (saved.x, saved.y, dy))
         dx, rest = np.empty_like(d), np.zeros(d.shape[1:], d.dtype)
@@ -96,7 +97,7 @@ class LogCumSumExp(Op):
         return np.moveaxis(dx, 0, saved.axis)
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         """r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), from the end on."""
         axis = saved.axis % dy.ndim
         x, y, d = (np.moveaxis(a, axis, 0) for a in (saved.x, saved.y, dy))
@@ -107,6 +108,6 @@ class LogCumSumExp(Op):
         return Stack.of(*reversed(dxs), axis=axis)
 
 
-def ratio(a, b):
+def ratio(a: Any, b: Any) -> Any:
     """exp(a - b) for a <= b, 0 where both are -inf."""
     return np.where(a == -np.inf, a.dtype.type(0), elementary.exp(a - b))

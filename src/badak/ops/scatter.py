@@ -1,5 +1,7 @@
 """Reductions into places that an index names, and views by strides."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core.memory import offset_of, owner_of
@@ -26,7 +28,16 @@ class ScatterReduce(Op):
 
     @staticmethod
     @quiet
-    def forward(save, x, index, src, dim, reduce, include_self, equal_nan=False):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        index: np.ndarray,
+        src: np.ndarray,
+        dim: int,
+        reduce: str,
+        include_self: bool,
+        equal_nan: bool = False,
+    ) -> np.ndarray:
         at, save.full = grid(index, dim), src.shape
         src = src[tuple(map(slice, index.shape))]
         save.shape, save.at, save.index, save.reduce, save.equal_nan = src.shape, at, index, reduce, equal_nan
@@ -46,7 +57,7 @@ class ScatterReduce(Op):
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         at, own, src, x = saved.at, saved.own, saved.src, saved.x
         need_x, _, need_src = saved.needs
         if saved.reduce == "prod":
@@ -73,11 +84,11 @@ class ScatterReduce(Op):
         return dx, None, full
 
 
-def _same_or_nan(a, b):
+def _same_or_nan(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a == b) | ((a != a) & (b != b))
 
 
-def _start(reduce: str, dtype):
+def _start(reduce: str, dtype: np.dtype) -> Any:
     start = STARTS[reduce]
     if dtype.kind == "b":
         return start > 0  # of amax False, of amin True
@@ -86,7 +97,7 @@ def _start(reduce: str, dtype):
     return start
 
 
-def _of_others(saved, dy):
+def _of_others(saved: Any, dy: np.ndarray) -> tuple:
     """(dx, dsrc) of a product: of the entries that are not 0, or of the others where one single entry is 0.
 
     A NaN makes all gradients NaN, with equal_nan only those of the other entries.
@@ -116,14 +127,14 @@ class AsStrided(Op):
     batching = None
 
     @staticmethod
-    def forward(save, x, size, stride, offset):
+    def forward(save: Any, x: np.ndarray, size: tuple, stride: tuple, offset: int) -> np.ndarray:
         save.layouts = (size, stride, offset), (x.shape, [s // x.itemsize for s in x.strides], 0)
         start = offset_of(x) + offset * x.itemsize
         return np.ndarray(size, x.dtype, owner_of(x).ravel("K"), start, [s * x.itemsize for s in stride])
 
     @staticmethod
     @summing
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         there, mine = _places(*saved.layouts)
         total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) + 1, dy.dtype)
         np.add.at(total, there, dy)
@@ -131,21 +142,21 @@ class AsStrided(Op):
         return (total / np.maximum(count, 1).astype(dy.dtype))[mine]
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         there, mine = _places(*saved.layouts)
         size = max(there.max(initial=0), mine.max(initial=0)) + 1
         total = IndexAdd.of(zeros(size, dy), there.ravel(), dy.reshape(there.size), dim=0)
         return (total / np.maximum(np.bincount(mine.ravel(), minlength=size), 1))[mine]
 
 
-def _places(*layouts):
+def _places(*layouts: Any) -> tuple:
     """Where each entry of views of a memory lies, (size, strides, offset) each, counted from the lowest place of all."""
     there, mine = (_from_first(size, stride) + offset for size, stride, offset in layouts)
     low = min(there.min(initial=0), mine.min(initial=0))
     return there - low, mine - low
 
 
-def _from_first(size, stride):
+def _from_first(size: tuple[int, ...], stride: list[int] | tuple[int, ...]) -> np.ndarray:
     """Where each entry of a view lies, counted from its first."""
     at: np.ndarray = np.zeros(size, np.int64)
     for axis, (n, s) in enumerate(zip(size, stride)):

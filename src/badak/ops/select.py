@@ -1,5 +1,7 @@
 """Choosing, element by element: bounds, the larger of two, one or the other by a mask, what dropout keeps."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -14,7 +16,7 @@ from badak.ops.pointwise import pointwise
 _FEW = 4096  # elements up to which NumPy chooses as fast: its loop has a branch, which misses at every second element of noise
 
 
-def choose(keep, a, b):
+def choose(keep: Any, a: np.ndarray | float, b: Any) -> np.ndarray:
     """a where keep, else b; one of them may be a number, which takes the other's dtype. By kernels where there are many, or
     where it is recorded."""
     x = a if hasattr(a, "dtype") else b
@@ -30,14 +32,14 @@ class Clamp(Op):
 
     @staticmethod
     @elementwise
-    def forward(save, x, lo, hi):
+    def forward(save: Any, x: np.ndarray, lo: np.ndarray | float | None, hi: np.ndarray | float | None) -> np.ndarray:
         save.x, save.lo, save.hi = x, lo, hi
         y = x if lo is None else np.maximum(x, lo)
         return y if hi is None else np.minimum(y, hi)
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         x, lo, hi = saved.x, saved.lo, saved.hi
         inside = x >= lo if lo is not None else x <= hi
         if lo is not None and hi is not None:
@@ -56,7 +58,7 @@ class ClampBetween(Op):
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         x, lo, hi = saved.x, saved.lo, saved.hi
         nx, nlo, nhi = saved.needs
         below, reached = (False, True) if lo is None else (x < lo, x >= lo)

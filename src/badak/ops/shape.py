@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ Transpose = operation(
 )  # fmt: skip
 
 
-def _put_back(dy, axes):
+def _put_back(dy: Any, axes: tuple[int, ...]) -> Any:
     inverse = [0] * len(axes)
     for i, a in enumerate(axes):
         inverse[a] = i
@@ -46,14 +47,14 @@ Permute = operation(
 )  # fmt: skip
 
 
-def _expanded(x, shape):
+def _expanded(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     before = len(shape) - x.ndim
     if tuple(shape[before:]) == x.shape and math.prod(shape[:before]) == 1:  # nothing is stretched: it can be written to
         return x[(None,) * before + (...,)]
     return np.broadcast_to(x, shape)
 
 
-def _each_expanded(run, op, xs, batched, attributes):
+def _each_expanded(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -> Any:
     shape = attributes["shape"]
     return run(op, aligned(xs[0], len(shape)), shape=(xs[0].shape[0], *shape))
 
@@ -73,12 +74,12 @@ class Split(Op):
     capturable = True
 
     @staticmethod
-    def forward(save, x, sizes, axis):
+    def forward(save: Any, x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple:
         save.shape, save.sizes, save.axis = x.shape, sizes, axis
         return tuple([x[key] for key in _pieces(sizes, axis)])
 
     @staticmethod
-    def backward(saved, *dys):
+    def backward(saved: Any, *dys: Any) -> np.ndarray:
         axis, shape = saved.axis, saved.shape
         dtype = next(dy.dtype for dy in dys if dy is not None)
         side_by_side = _joined(dys, shape, axis)
@@ -88,13 +89,13 @@ class Split(Op):
         return kernels.of(whole[0]).concatenate(whole, axis)
 
     @staticmethod
-    def double_backward(saved, *dys):
+    def double_backward(saved: Any, *dys: Any) -> Any:
         axis, like = saved.axis, next(dy for dy in dys if dy is not None)
         sizes = [(*saved.shape[:axis], n, *saved.shape[axis + 1 :]) for n in saved.sizes]
         return Cat.of(*(zeros(size, like) if dy is None else dy for size, dy in zip(sizes, dys)), axis=axis)
 
 
-def _joined(dys, shape, axis):
+def _joined(dys: tuple, shape: tuple[int, ...], axis: int) -> Any:
     """The array of which the dys are the pieces along the last axis already, None where they are not.
 
     Attention leaves the gradients of q, k and v this way. Nobody else holds them: what a
@@ -115,7 +116,7 @@ def _joined(dys, shape, axis):
 
 
 @lru_cache
-def _pieces(sizes, axis):
+def _pieces(sizes: tuple[int, ...], axis: int) -> list:
     """The keys of the pieces; kept, as a model makes the same few splits again and again (0.5 us for three pieces)."""
     keys, at, before = [], 0, (slice(None),) * axis
     for n in sizes:
@@ -134,13 +135,13 @@ class Unbind(Op):
     pieces = True
 
     @staticmethod
-    def forward(save, x, axis):
+    def forward(save: Any, x: Any, axis: Any) -> tuple:
         save.shape, save.turned, save.axis = x.shape, turn(x.shape, x), axis
         before = (slice(None),) * axis
         return tuple([x[(*before, k, ...)] for k in range(x.shape[axis])])
 
     @staticmethod
-    def backward(saved, *dys):
+    def backward(saved: Any, *dys: Any) -> np.ndarray:
         axis = saved.axis
         dtype = next(dy.dtype for dy in dys if dy is not None)
         dx = empty(saved.shape, dtype, saved.turned)
@@ -150,13 +151,13 @@ class Unbind(Op):
         return dx
 
     @staticmethod
-    def double_backward(saved, *dys):
+    def double_backward(saved: Any, *dys: Any) -> Any:
         axis, like = saved.axis, next(dy for dy in dys if dy is not None)
         rest = (*saved.shape[:axis], *saved.shape[axis + 1 :])
         return Stack.of(*(zeros(rest, like) if dy is None else dy for dy in dys), axis=axis)
 
 
-def _diagonal(x, offset, a, b):
+def _diagonal(x: np.ndarray, offset: Any, a: int, b: int) -> np.ndarray:
     """As x.diagonal, but one that can be written to."""
     x = np.moveaxis(x, (a, b), (-2, -1))
     x = x[..., offset:] if offset >= 0 else x[..., -offset:, :]
@@ -164,13 +165,13 @@ def _diagonal(x, offset, a, b):
     return np.einsum("...ii->...i", x[..., :n, :n])
 
 
-def _on_diagonal(dy, x_shape, offset, a, b):
+def _on_diagonal(dy: np.ndarray, x_shape: tuple[int, ...], offset: int, a: int, b: int) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
     _diagonal(dx, offset, a, b)[...] = dy
     return dx
 
 
-def _written_on_diagonal(dy, x_shape, offset, a, b):
+def _written_on_diagonal(dy: Any, x_shape: tuple[int, ...], offset: int, a: int, b: int) -> Any:
     return WriteView.of(zeros(x_shape, dy), dy, steps=((Diagonal, {"offset": offset, "a": a, "b": b}, 0),))
 
 
@@ -190,14 +191,14 @@ class Unfold(Op):
     saves_no_tensors = True
 
     @staticmethod
-    def forward(save, x, axis, size, step):
+    def forward(save: Any, x: np.ndarray, axis: int, size: int, step: int) -> np.ndarray:
         save.shape, save.axis, save.step = x.shape, axis, step
         windows = np.lib.stride_tricks.sliding_window_view(x, size, axis)
         return windows[(slice(None),) * axis + (slice(None, None, step),)]
 
     @staticmethod
     @summing
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         axis, step = saved.axis, saved.step
         dx = np.zeros(saved.shape, dy.dtype)
         before, n = (slice(None),) * axis, dy.shape[axis]
@@ -207,7 +208,7 @@ class Unfold(Op):
         return dx
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         """dy (.., k, .., j) added at k step + j of the axis."""
         axis, ndim = saved.axis, len(saved.shape)
         places = np.arange(dy.shape[axis])[:, None] * saved.step + np.arange(dy.shape[-1])

@@ -1,12 +1,17 @@
 """Softmax and its logarithm along any axis."""
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from badak import kernels
 from badak.kernels.memory_format import row_major
 from badak.ops._check import axis_of, not_floating
 from badak.ops.operation import operation
 
 
-def _along(kernel, dim: int, *arrays):
+def _along(kernel: Callable, dim: int, *arrays: Any) -> Any:
     """A kernel of the last axis, applied along `dim`."""
     ndim = arrays[0].ndim
     dim = axis_of(dim, ndim)
@@ -18,7 +23,7 @@ def _along(kernel, dim: int, *arrays):
     return row_major(y.swapaxes(dim, -1))
 
 
-def _floats(name: str, x):
+def _floats(name: str, x: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iub":
         raise not_floating(name, x)
     return x

@@ -1,5 +1,7 @@
 """Products with a sparse matrix, whose entry k has the value values[k] and stands at (row[k], col[k])."""
 
+from typing import Any
+
 import numpy as np
 
 from badak import kernels
@@ -21,12 +23,12 @@ class SparseMm(Op):
     batching = None
 
     @staticmethod
-    def forward(save, values, d, row, col, rows):
+    def forward(save: Any, values: np.ndarray, d: np.ndarray, row: np.ndarray, col: np.ndarray, rows: int) -> np.ndarray:
         save.values, save.d, save.row, save.col = values, d, row, col
         return kernels.of(d).sparse_mm(values, d, row, col, rows)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         of_values, of_d = saved.needs[:2]
         row, col, d = saved.row, saved.col, saved.d
         dvalues = SampledMm.of(dy, conj(d), row, col) if of_values else None
@@ -34,7 +36,7 @@ class SparseMm(Op):
         return dvalues, dd, None, None
 
     @staticmethod
-    def flops(inputs, outputs, attributes) -> Count:
+    def flops(inputs: Any, outputs: Any, attributes: Any) -> Count:
         made = 2 * inputs[0].size * inputs[1].shape[1]
         return made, {0: made, 1: made}
 
@@ -50,12 +52,12 @@ class SampledMm(Op):
     batching = None
 
     @staticmethod
-    def forward(save, a, b, row, col):
+    def forward(save: Any, a: np.ndarray, b: np.ndarray, row: np.ndarray, col: np.ndarray) -> np.ndarray:
         save.a, save.b, save.row, save.col = a, b, row, col
         return kernels.of(a).sparse_mm_backward(a, b, row, col)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         of_a, of_b = saved.needs[:2]
         row, col, a, b = saved.row, saved.col, saved.a, saved.b
         da = SparseMm.of(dy, conj(b), row, col, rows=a.shape[0]) if of_a else None
@@ -63,7 +65,7 @@ class SampledMm(Op):
         return da, db, None, None
 
     @staticmethod
-    def flops(inputs, outputs, attributes) -> Count:
+    def flops(inputs: Any, outputs: Any, attributes: Any) -> Count:
         made = 2 * outputs[0].size * inputs[0].shape[1]
         return made, {0: made, 1: made}
 
@@ -75,7 +77,7 @@ class SparseEmbedding(Embedding):
     double_backward = Embedding.backward
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         if saved.scale_grad_by_freq:
             raise NotSupportedError("embedding_backward: scale_grad_by_freq not supported with sparse gradients", "sparse=False")
         ids = saved.ids.reshape(-1)

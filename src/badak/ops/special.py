@@ -1,5 +1,7 @@
 """Functions of mathematics beyond the exponentials: error and gamma functions, entropies, choices that know NaN and signs."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.kernels import elementary
@@ -61,12 +63,12 @@ Xlog1py = pointwise(
 )  # fmt: skip
 
 
-def _logit(x, eps=None):
+def _logit(x: np.ndarray, eps: Any = None) -> Any:
     z = x if eps is None else np.clip(x, eps, 1 - eps)
     return elementary.log(z / (1 - z))
 
 
-def _logit_slope(dy, x, eps):
+def _logit_slope(dy: Any, x: Any, eps: float | None) -> Any:
     low, high, beyond = (0, 1, np.nan) if eps is None else (eps, 1 - eps, 0)
     return np.where((x >= low) & (x <= high), dy / (x * (1 - x)), x.dtype.type(beyond))
 

@@ -7,11 +7,11 @@ from badak.ops.batching import broadcasting
 from badak.ops.operation import MOVES, operation
 
 
-def _tril(x, k=0):
+def _tril(x: np.ndarray, k: int = 0) -> np.ndarray:
     return np.tril(x, k)
 
 
-def _triu(x, k=0):
+def _triu(x: np.ndarray, k: int = 0) -> np.ndarray:
     return np.triu(x, k)
 
 

@@ -1,5 +1,7 @@
 """Circular and hyperbolic functions and their inverses; angles in radians. (tanh is an activation.)"""
 
+from typing import Any
+
 import numpy as np
 
 from badak.kernels import elementary
@@ -9,14 +11,14 @@ from badak.ops.pointwise import Samples, pointwise
 SMALL, EVERY, INSIDE = Samples(extremes=("small",)), Samples(extremes=("all",)), Samples((-0.9, 0.9))
 
 
-def _acosh_slope(dy, x):
+def _acosh_slope(dy: Any, x: Any) -> Any:
     """For complex x with the root's sign of sqrt(x - 1) sqrt(x + 1)."""
     if x.dtype.kind == "c":
         return dy / (np.sqrt(x - 1) * np.sqrt(x + 1))
     return dy / np.sqrt(np.square(x) - 1)
 
 
-def _over_r2(dy, a, b):
+def _over_r2(dy: Any, a: Any, b: Any) -> Any:
     """dy / (a^2 + b^2), 0 at the origin."""
     r2 = np.square(a) + np.square(b)
     return np.where(r2 == 0, dy.dtype.type(0), dy / r2)

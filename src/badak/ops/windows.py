@@ -1,5 +1,9 @@
 """Windows that slide over an image or a sequence: cut out, put back, their maximum and mean."""
 
+from typing import Any
+
+import numpy as np
+
 from badak import kernels
 from badak.ops.batching import folded
 from badak.ops.op import Op
@@ -20,13 +24,20 @@ class Fold(Op):
     batching = staticmethod(folded)
 
     @staticmethod
-    def forward(save, x, size, stride, padding, dilation):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+    ) -> np.ndarray:
         axes = len(size)
         save.kernel, save.out, save.at = x.shape[2 : 2 + axes], x.shape[2 + axes :], (stride, padding, dilation)
         return kernels.of(x).fold(x, size, stride, padding, dilation)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> Any:
         return kernels.of(dy).unfold(dy, saved.kernel, *saved.at, saved.out)
 
 
@@ -37,13 +48,21 @@ class MaxPool(Op):
     batching = staticmethod(folded)
 
     @staticmethod
-    def forward(save, x, kernel, stride, padding, dilation, out):
+    def forward(
+        save: Any,
+        x: np.ndarray,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        out: tuple[int, ...],
+    ) -> tuple:
         y, save.index = kernels.of(x).max_pool(x, kernel, stride, padding, dilation, out)
         save.x_shape = x.shape
         return y, save.index
 
     @staticmethod
-    def backward(saved, dy, dindex):
+    def backward(saved: Any, dy: Any, dindex: Any) -> Any:
         return kernels.of(dy).max_pool_backward(dy, saved.index, saved.x_shape[2:])
 
 

@@ -36,7 +36,7 @@ class Adadelta(Elementwise):
         capturable: bool = False,
         maximize: bool = False,
         differentiable: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -45,7 +45,9 @@ class Adadelta(Elementwise):
         return direction, number(group["weight_decay"]), number(group["lr"]), rho, 1 - rho, number(group["eps"])
 
     @staticmethod
-    def update(p, g, v, u, direction, decay, lr, rho, rest, eps):
+    def update(
+        p: Any, g: Any, v: Any, u: Any, direction: float, decay: int, lr: float, rho: float, rest: float, eps: float
+    ) -> tuple:
         g = fma(decay, p, direction * g)
         v = v * rho + rest * g * g
         d = sqrt(u + eps) / sqrt(v + eps) * g

@@ -60,7 +60,7 @@ class Adafactor(Matrixwise):
         *,
         foreach: bool | None = None,
         maximize: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     def _shapes(self, p: Tensor) -> dict[str, tuple[int, ...]]:

@@ -42,7 +42,7 @@ class Adagrad(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -51,7 +51,7 @@ class Adagrad(Elementwise):
         return -1.0 if group["maximize"] else 1.0, number(group["weight_decay"]), rate, number(group["eps"])
 
     @staticmethod
-    def update(p, g, s, sign, decay, rate, eps):
+    def update(p: Any, g: Any, s: Any, sign: float, decay: int, rate: float, eps: float) -> tuple:
         g = fma(decay, p, sign * g)
         s = s + g * g
         return p + -rate * g / (sqrt(s) + eps), s

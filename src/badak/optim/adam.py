@@ -66,7 +66,7 @@ class Adam(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -78,7 +78,23 @@ class Adam(Elementwise):
         return sign, decay, keep, beta1, 1 - beta1, beta2, 1 - beta2, root, rate, number(group["eps"])
 
     @staticmethod
-    def update(p, g, m, v, top, sign, decay, keep, beta1, rest1, beta2, rest2, root, rate, eps):
+    def update(
+        p: Any,
+        g: Any,
+        m: Any,
+        v: Any,
+        top: Any,
+        sign: float,
+        decay: float,
+        keep: float,
+        beta1: float,
+        rest1: float,
+        beta2: float,
+        rest2: float,
+        root: float,
+        rate: float,
+        eps: float,
+    ) -> tuple:
         g = fma(decay, p, sign * g)
         m = fma(rest1, g - m, m) if rest1 < 0.5 else g - (g - m) * beta1  # PyTorch interpolates from the nearer end
         v = v * beta2 + rest2 * g * g

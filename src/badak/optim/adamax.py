@@ -33,7 +33,7 @@ class Adamax(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
         capturable: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -43,7 +43,19 @@ class Adamax(Elementwise):
         return direction, number(group["weight_decay"]), beta1, 1 - beta1, beta2, rate, number(group["eps"])
 
     @staticmethod
-    def update(p, g, m, u, direction, decay, beta1, rest1, beta2, rate, eps):
+    def update(
+        p: Any,
+        g: Any,
+        m: Any,
+        u: Any,
+        direction: float,
+        decay: int,
+        beta1: float,
+        rest1: float,
+        beta2: float,
+        rate: float,
+        eps: float,
+    ) -> tuple:
         g = fma(decay, p, direction * g)
         m = fma(rest1, g - m, m) if rest1 < 0.5 else g - (g - m) * beta1  # PyTorch interpolates from the nearer end
         u = largest(u * beta2, largest(g, -g) + eps)

@@ -38,7 +38,7 @@ class ASGD(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
         capturable: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -56,7 +56,7 @@ class ASGD(Elementwise):
         return made
 
     @staticmethod
-    def update(p, g, a, direction, decay, keep, rate, mu):
+    def update(p: Any, g: Any, a: Any, direction: float, decay: int, keep: float, rate: float, mu: float) -> tuple:
         g = fma(decay, p, direction * g)
         p = fma(-rate, g, p * keep)
         return p, p if mu == 1 else a + (p - a) * mu

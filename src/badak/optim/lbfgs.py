@@ -65,7 +65,7 @@ class LBFGS(Optimizer):
         tolerance_change: float = 1e-9,
         history_size: int = 100,
         line_search_fn: str | None = None,
-    ):
+    ) -> None:
         defaults = {name: value for name, value in locals().items() if name in _CHECKS}
         check_settings("LBFGS", defaults, _CHECKS)
         super().__init__(params, defaults | ({"max_eval": max_iter * 5 // 4} if max_eval is None else {}))

@@ -61,7 +61,7 @@ class Muon(Matrixwise):
         eps: float = 1e-7,
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:

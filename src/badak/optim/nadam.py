@@ -40,7 +40,7 @@ class NAdam(Elementwise):
         maximize: bool = False,
         capturable: bool = False,
         differentiable: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -55,7 +55,23 @@ class NAdam(Elementwise):
         return direction, decay, keep, beta1, 1 - beta1, beta2, 1 - beta2, root, rate, rate_ahead, eps
 
     @staticmethod
-    def update(p, g, m, v, direction, decay, keep, beta1, rest1, beta2, rest2, root, rate, rate_ahead, eps):
+    def update(
+        p: Any,
+        g: Any,
+        m: Any,
+        v: Any,
+        direction: float,
+        decay: int,
+        keep: float,
+        beta1: float,
+        rest1: float,
+        beta2: float,
+        rest2: float,
+        root: float,
+        rate: float,
+        rate_ahead: float,
+        eps: float,
+    ) -> tuple:
         g = fma(decay, p, direction * g)
         m = fma(rest1, g - m, m) if rest1 < 0.5 else g - (g - m) * beta1  # PyTorch interpolates from the nearer end
         v = v * beta2 + rest2 * g * g

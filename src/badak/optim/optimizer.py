@@ -52,7 +52,7 @@ class Optimizer:
     _opt_called = False  # a step was made: schedules ask for it
     _stepped_without_gradient = False
 
-    def __init__(self, params: Any, defaults: dict[str, Any]):
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -199,7 +199,7 @@ class Declared(Optimizer):
     CHECKS: ClassVar[dict[str, Check]] = {}
     ORDER: ClassVar[str] = ""  # of the settings in a group, as PyTorch prints it, where it is not that of `__init__`
 
-    def __init__(self, params: Any, settings: dict[str, Any]):
+    def __init__(self, params: Any, settings: dict[str, Any]) -> None:
         defaults = settings_of(settings)
         defaults = {name: defaults[name] for name in self.ORDER.split() or defaults}
         check_settings(type(self).__name__, defaults, self.CHECKS)

@@ -39,7 +39,7 @@ class RMSprop(Elementwise):
         foreach: bool | None = None,
         maximize: bool = False,
         differentiable: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
 
     @staticmethod
@@ -50,7 +50,20 @@ class RMSprop(Elementwise):
         return sign, decay, lr, alpha, 1 - alpha, number(group["eps"]), momentum
 
     @staticmethod
-    def update(p, g, v, b, a, sign, decay, lr, alpha, rest, eps, momentum):
+    def update(
+        p: Any,
+        g: Any,
+        v: Any,
+        b: Any,
+        a: Any,
+        sign: float,
+        decay: int,
+        lr: float,
+        alpha: float,
+        rest: float,
+        eps: float,
+        momentum: float,
+    ) -> tuple:
         g = fma(decay, p, sign * g)
         v = v * alpha + rest * g * g
         if a is None:

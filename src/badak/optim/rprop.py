@@ -37,7 +37,7 @@ class Rprop(Elementwise):
         foreach: bool | None = None,
         maximize: bool = False,
         differentiable: bool = False,
-    ):
+    ) -> None:
         super().__init__(params, locals())
         smaller, larger = map(number, etas)
         if not 0.0 < smaller < 1.0 < larger:
@@ -50,7 +50,19 @@ class Rprop(Elementwise):
         return direction, *map(number, group["etas"]), *map(number, group["step_sizes"]), 0.5, 1.0
 
     @staticmethod
-    def update(p, g, before, size, direction, smaller, larger, low, high, half, one):
+    def update(
+        p: Any,
+        g: Any,
+        before: Any,
+        size: Any,
+        direction: float,
+        smaller: float,
+        larger: float,
+        low: float,
+        high: int,
+        half: float,
+        one: float,
+    ) -> tuple:
         g = direction * g
         turn = sign(g * before)
         same, back = (

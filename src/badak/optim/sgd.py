@@ -66,7 +66,7 @@ class SGD(Elementwise):
         foreach: bool | None = None,
         differentiable: bool = False,
         fused: bool | None = None,
-    ):
+    ) -> None:
         super().__init__(params, locals())
         if nesterov and (momentum <= 0 or dampening != 0):
             cause = tr(
@@ -81,7 +81,9 @@ class SGD(Elementwise):
         return sign, decay, number(group["lr"]), number(group["momentum"]), rest, float(group["nesterov"])
 
     @staticmethod
-    def update(p, g, m, sign, decay, lr, momentum, rest, nesterov):
+    def update(
+        p: Any, g: Any, m: Any, sign: float, decay: float, lr: float, momentum: float, rest: float, nesterov: float
+    ) -> tuple:
         g = fma(decay, p, sign * g)
         if m is None:
             return fma(-lr, g, p), None

@@ -41,7 +41,7 @@ class SparseAdam(Optimizer):
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8, maximize: bool = False
-    ):
+    ) -> None:
         settings = {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize}
         check_settings("SparseAdam", settings, {})
         for name in ("lr", "eps"):

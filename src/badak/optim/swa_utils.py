@@ -14,6 +14,7 @@ from badak.nn.batch_norm import _BatchNorm
 from badak.optim.lr_scheduler.base import LRScheduler, copied
 from badak.optim.optimizer import Optimizer
 from badak.tensor import Tensor, int64, tensor
+from badak.tensor.dtypes import Device
 
 __all__ = [
     "AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
@@ -90,9 +91,13 @@ class AveragedModel(Module):
     n_averaged: Tensor
 
     def __init__(
-        self, model: Module, device=None, avg_fn: Callable | None = None, multi_avg_fn: Callable | None = None,
+        self,
+        model: Module,
+        device: Device = None,
+        avg_fn: Callable | None = None,
+        multi_avg_fn: Callable | None = None,
         use_buffers: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise ArgumentError("Only one of avg_fn and multi_avg_fn should be provided", "AveragedModel(model, multi_avg_fn=...)")
@@ -139,7 +144,7 @@ class AveragedModel(Module):
             mean.copy_(self.avg_fn(mean, weight, n))
 
 
-def update_bn(loader: Iterable, model: Module, device=None) -> None:
+def update_bn(loader: Iterable, model: Module, device: Device = None) -> None:
     """Give the batch norms of `model` the means and variances of the data that `loader` gives, each batch counted the same.
 
     A batch that is a list or tuple counts by its first part. The model is left in the mode that it had.

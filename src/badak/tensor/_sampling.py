@@ -17,12 +17,17 @@ which badak does not imitate.
 
 import math
 import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from badak import kernels
 from badak.core import events
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, StateError, tr
+
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
 
 _WORDS = 624  # words of the twister's state
 _LAYOUT = np.dtype(
@@ -69,7 +74,7 @@ def _digits(dtype):
     return {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}[dtype.name]
 
 
-def largest_integer(dtype) -> int:
+def largest_integer(dtype: np.dtype) -> int:
     """The largest integer up to which a dtype holds each one."""
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max) if dtype.kind in "iu" else 1 << _digits(dtype)
 
@@ -89,11 +94,11 @@ class Twister:
     `spare` is the second value of the last scalar Box-Muller pair (float64), or None.
     """
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self.reseed(seed)
 
     @events.state
-    def reseed(self, seed):
+    def reseed(self, seed: int) -> None:
         """Start the stream of `seed` (any integer in [0, 2^64)) again; the kept normal is forgotten."""
         self._seed = seed
         self.spare: float | None = None
@@ -102,14 +107,14 @@ class Twister:
         self._lock = threading.Lock()
 
     @events.state(alone=True)
-    def draw(self, kernel, n, *arguments):
+    def draw(self, kernel: str, n: int, *arguments: Any) -> np.ndarray:
         """What the kernel of this name makes of the next words: n numbers. One thread at a time."""
         self._untouched &= n == 0
         with self._lock:
             return getattr(kernels.of(_FLOATS), kernel)(self._words, n, *arguments)
 
     @events.state
-    def state(self):
+    def state(self) -> np.ndarray:
         """The whole state as uint8 (5056,), the bytes that `torch.set_rng_state` takes."""
         position = int(self._words[_WORDS])
         record = np.zeros((), _LAYOUT)
@@ -123,7 +128,7 @@ class Twister:
         return np.frombuffer(record.tobytes(), np.uint8).copy()
 
     @events.state
-    def restore(self, state):
+    def restore(self, state: np.ndarray) -> None:
         """Take over `state`, uint8 (5056,), from `state()` or from PyTorch; StateError if it is none."""
         state = np.ascontiguousarray(state)
         if state.dtype != np.uint8 or state.shape != (STATE_BYTES,):
@@ -149,7 +154,7 @@ class Source(Twister):
         return self.draw("random_uniform", n, np.float64)
 
     @events.state(alone=True)
-    def uniform(self, shape, dtype=np.float32, low=0.0, high=1.0):
+    def uniform(self, shape: Sequence[int], dtype: Any = np.float32, low: float = 0.0, high: float = 1.0) -> np.ndarray:
         """u (high - low) + low in one rounding, u uniform on [0, 1); a value that rounds up to high becomes low."""
         dtype = np.dtype(dtype)
         if not low <= high:
@@ -165,7 +170,9 @@ class Source(Twister):
     # ------------------------------------------------------------------ normal
 
     @events.state(alone=True)
-    def normal(self, shape, dtype=np.float32, mean=0.0, std=1.0, contiguous=True):
+    def normal(
+        self, shape: Sequence[int], dtype: Any = np.float32, mean: float = 0.0, std: float = 1.0, contiguous: bool = True
+    ) -> np.ndarray:
         """Normal numbers by Box and Muller, in one of PyTorch's two ways.
 
         16 or more that lie contiguously: all uniform numbers first, then each 16 become 8 + 8 normals; where 16 does not
@@ -202,7 +209,7 @@ class Source(Twister):
         return _kernels().scaled(z, float(std), float(mean))
 
     @events.state(alone=True)
-    def log_normal(self, shape, dtype=np.float32, mean=1.0, std=2.0):
+    def log_normal(self, shape: Sequence[int], dtype: Any = np.float32, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
         """exp of normal numbers; the mean and deviation are the logarithm's."""
         if not std > 0:
             raise ArgumentError(tr("log_normal_: expected std > 0; got std={}", std))
@@ -211,14 +218,14 @@ class Source(Twister):
     # ------------------------------------------------------------------ yes and no
 
     @events.state(alone=True)
-    def bernoulli(self, p, shape, dtype=np.bool_):
+    def bernoulli(self, p: float, shape: Sequence[int], dtype: Any = np.bool_) -> "Tensor":
         """1 with probability p, else 0, of `shape`: u < p with a float64 u."""
         if not 0 <= p <= 1:
             raise ArgumentError(tr("bernoulli_: expected p in [0, 1]; got p={}", p))
         return self.draw("random_bernoulli", _size(shape), float(p)).reshape(shape).astype(dtype, copy=False)
 
     @events.state(alone=True)
-    def bernoulli_each(self, p, dtype=np.bool_):
+    def bernoulli_each(self, p: np.ndarray, dtype: Any = np.bool_) -> np.ndarray:
         """1 with probability p[i], else 0, of p's shape; the uniform numbers are float64 where p is, else float32."""
         if p.size and not ((p >= 0) & (p <= 1)).all():
             raise ArgumentError("bernoulli: expected every probability in [0, 1]", fix="pass probabilities, e.g. sigmoid(logits)")
@@ -230,7 +237,7 @@ class Source(Twister):
     # ------------------------------------------------------------------ integers
 
     @events.state(alone=True)
-    def integers(self, low, high, shape, dtype=np.int64):
+    def integers(self, low: int, high: int, shape: Sequence[int], dtype: Any = np.int64) -> np.ndarray:
         """Integers in [low, high): word % (high - low) + low."""
         if not low < high:
             raise IndexOutOfRangeError(tr("random_ expects 'from' to be less than 'to'; got from={} >= to={}", low, high))
@@ -238,7 +245,7 @@ class Source(Twister):
         return value.astype(dtype, copy=False).reshape(shape)
 
     @events.state(alone=True)
-    def any_integers(self, shape, dtype):
+    def any_integers(self, shape: Sequence[int], dtype: Any) -> np.ndarray:
         """What `random_()` draws: [0, largest] of an integer dtype, [0, 2^digits] of a floating one, 0 or 1 for bool."""
         dtype, n = np.dtype(dtype), _size(shape)
         if dtype.kind == "b":
@@ -249,19 +256,19 @@ class Source(Twister):
         words = self.draw("random_words", n, np.uint64 if dtype.itemsize == 8 else np.uint32)
         return (words % words.dtype.type(span)).astype(dtype).reshape(shape)
 
-    def seed64(self):
+    def seed64(self) -> int:
         """One integer in [0, 2^63): what a DataLoader draws as its seed."""
         return int(self.any_integers((), np.int64))
 
     @events.state(alone=True)
-    def permutation(self, n):
+    def permutation(self, n: int) -> np.ndarray:
         """0 .. n-1 in random order, int64 (n,): the Fisher-Yates shuffle, from the front."""
         return self.draw("random_permutation", n)
 
     # ------------------------------------------------------------------ waiting times
 
     @events.state(alone=True)
-    def exponential(self, shape, dtype=np.float32, rate=1.0):
+    def exponential(self, shape: Sequence[int], dtype: Any = np.float32, rate: float = 1.0) -> np.ndarray:
         """-log(1 - u) / rate with a float64 u."""
         if not rate > 0:
             raise ArgumentError(tr("exponential_: expected lambda > 0; got lambda={}", rate), "pass the rate, 1 / mean")
@@ -269,7 +276,7 @@ class Source(Twister):
         return _narrow(-1.0 / rate * _kernels().c_function(-u, "log1p"), dtype).reshape(shape)
 
     @events.state(alone=True)
-    def geometric(self, p, shape, dtype=np.float32):
+    def geometric(self, p: float, shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
         """Trials up to the first success: ceil(log u / log(1 - p))."""
         if not 0 < p < 1:
             raise ArgumentError(tr("geometric_: expected p in (0, 1); got p={}", p))
@@ -278,7 +285,7 @@ class Source(Twister):
         return _narrow(trials, dtype).reshape(shape)
 
     @events.state(alone=True)
-    def cauchy(self, shape, dtype=np.float32, median=0.0, sigma=1.0):
+    def cauchy(self, shape: Sequence[int], dtype: Any = np.float32, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
         """median + sigma tan(pi (u - 1/2))."""
         tangent = _kernels().c_function(math.pi * (self._unit64(_size(shape)) - 0.5), "tan")
         return _narrow(_kernels().scaled(tangent, float(sigma), float(median)), dtype).reshape(shape)
@@ -286,7 +293,7 @@ class Source(Twister):
     # ------------------------------------------------------------------ by rejection
 
     @events.state(alone=True)
-    def rejection(self, name, a, b=None, single=True):
+    def rejection(self, name: str, a: np.ndarray, b: np.ndarray | None = None, single: bool = True) -> np.ndarray:
         """Numbers "gamma" (of a), "poisson" (of rate a) or "binomial" (of a, b), float64, one after the other in a's order.
 
         single: PyTorch's numbers for float32 parameters.
@@ -300,7 +307,7 @@ class Source(Twister):
     # ------------------------------------------------------------------ classes
 
     @events.state(alone=True)
-    def multinomial(self, p, n, replacement=False):
+    def multinomial(self, p: np.ndarray, n: int, replacement: bool = False) -> Any:
         """n class numbers for each row of weights p (V,) or (B, V), int64 (n,) or (B, n).
 
         Without replacement, or n = 1: the n largest of p / q with q exponential (the Gumbel trick). With: the first class

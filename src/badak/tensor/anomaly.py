@@ -1,6 +1,8 @@
 """Anomaly mode: the first operation, forward or backward, that makes a NaN or an Inf out of finite numbers."""
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,16 +10,21 @@ from badak.core.errors import GraphError, tr, user_line
 from badak.core.events import Observer
 from badak.tensor.grad_fn import name_of
 
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
+
 _FLOATS = "fcV"  # bfloat16 is of kind V
 
 
 class Anomaly(Observer):
     """Looks at all that operations make."""
 
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(
+        self, op: Any, saved: Any, inputs: "Sequence[Tensor]", arrays: list | tuple, attributes: dict, outputs: "Sequence[Tensor]"
+    ) -> None:
         _look(op, arrays, attributes, outputs)
 
-    def on_backward(self, node, dys, dxs) -> None:
+    def on_backward(self, node: Any, dys: list, dxs: tuple) -> None:
         _look_back(node, dys, dxs)
 
 

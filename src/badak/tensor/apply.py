@@ -1,6 +1,8 @@
 """Where tensors meet operations: the one function that runs an Op and records it."""
 
 import importlib
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -33,7 +35,7 @@ wrapped_run: list = []  # what hands an operation to the class of a wrapper: `co
 _FORGOTTEN = Saved((False,))  # for what views save, shapes and axes, where nobody will ask for it
 
 
-def apply(op, *inputs, **attributes):
+def apply(op: Any, *inputs: Any, **attributes: Any) -> Any:
     """Run `op` on the arrays of `inputs` (tensors, or None for what is optional) and record it where a gradient is wanted.
 
     Returns a tensor, or a tuple of tensors where the operation has several outputs.
@@ -97,7 +99,7 @@ def apply(op, *inputs, **attributes):
     return outputs if type(made) is tuple else outputs[0]
 
 
-def see(op, x, **attributes):
+def see(op: Any, x: Tensor, **attributes: Any) -> Tensor:
     """apply for an operation whose only output is a view of its only input, of which a layer has many: half of the time."""
     if wrapped_run and is_wrapper(x):
         return apply(op, x, **attributes)
@@ -208,7 +210,7 @@ def _rounded(y: Tensor, kind) -> Tensor:
     return apply(Cast, y, dtype=kind) if y._array.dtype == _FLOAT32 else y
 
 
-def record(op, saved, edges, outputs, inputs=None, arrays=()) -> None:
+def record(op: Any, saved: Any, edges: Any, outputs: Any, inputs: Sequence[Tensor] | None = None, arrays: Any = ()) -> None:
     """Make the node of this run, the history of `outputs`, and note which tensors must not change before its backward.
 
     inputs: the tensors of `arrays`; None where the operation looks after its own, or saves shapes only.

@@ -1,5 +1,7 @@
 """Sums, differences, products, quotients, powers. Tensors broadcast; numbers take the tensor's dtype category."""
 
+from typing import Any
+
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, tr
 from badak.ops import arithmetic as ops
@@ -14,7 +16,7 @@ from badak.tensor.tensor import Tensor
 _TAKE_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")  # of two numbers they make a tensor too, as in PyTorch
 
 
-def run(name: str, pair, right, left, a, b) -> Tensor:
+def run(name: str, pair: Any, right: Any, left: Any, a: Any, b: Any) -> Tensor:
     """`pair` on two tensors, `right` on (tensor, number), `left` on (number, tensor)."""
     if isinstance(a, Tensor):
         if isinstance(b, Tensor):
@@ -43,7 +45,7 @@ def _two_numbers(name: str, a, b) -> tuple[Tensor, Tensor]:
     return tensor_of(a, wanted), tensor_of(b, wanted)
 
 
-def tensors(name: str, a, b):
+def tensors(name: str, a: Tensor, b: Any) -> tuple:
     """a and b as tensors in their common dtype."""
     a, b = operand(a, name), operand(b, name)
     if name in _TAKE_NUMBERS and not (isinstance(a, Tensor) or isinstance(b, Tensor)):
@@ -55,7 +57,7 @@ def tensors(name: str, a, b):
     return same(a, b)
 
 
-def add(input, other, *, alpha=1, out=None) -> Tensor:
+def add(input: Tensor | complex, other: Any, *, alpha: complex | None = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha other.   dinput = dy, dother = alpha dy."""
     if alpha is True or isinstance(alpha, Tensor) or alpha != 1:  # a tensor is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
@@ -63,7 +65,7 @@ def add(input, other, *, alpha=1, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
-def sub(input, other, *, alpha=1, out=None) -> Tensor:
+def sub(input: Any, other: Any, *, alpha: complex | None = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
     if alpha is True or isinstance(alpha, Tensor) or alpha != 1:  # a tensor is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
@@ -80,7 +82,7 @@ def sub(input, other, *, alpha=1, out=None) -> Tensor:
     return y if out is None else into(out, y)
 
 
-def rsub(input, other, *, alpha=1) -> Tensor:
+def rsub(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Tensor:
     """other - alpha input."""
     return sub(other, input, alpha=alpha)
 
@@ -109,7 +111,7 @@ def _scaled(input, other, alpha):
     return made
 
 
-def no_bool(what: str, *xs) -> None:
+def no_bool(what: str, *xs: Any) -> None:
     sign = "`-`"
     for x in xs:
         if isinstance(x, Tensor):
@@ -121,13 +123,13 @@ def no_bool(what: str, *xs) -> None:
             raise DTypeError(tr("{}, the {} operator, with a bool is not supported.", what, sign), "int(flag)")
 
 
-def mul(input, other, *, out=None) -> Tensor:
+def mul(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
     """input other, element by element.   dinput = dy other, dother = dy input."""
     y = run("mul", ops.Mul, ops.Scale, ops.Scale, input, other)
     return y if out is None else into(out, y)
 
 
-def div(input, other, *, rounding_mode=None, out=None) -> Tensor:
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2.
 
     rounding_mode "floor" or "trunc" rounds the quotient down or towards 0 and keeps integers integers (gradient 0).
@@ -174,22 +176,22 @@ def _check_divisor(name: str, b) -> None:
         raise ArgumentError(tr("ZeroDivisionError: {} of integers by 0", name), "floats give inf or nan there: x.float()")
 
 
-def floor_divide(input, other, *, out=None) -> Tensor:
+def floor_divide(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """floor(input / other); the gradient is 0 (PyTorch gives none)."""
     return into(out, _whole("floor_divide", ops.FloorDiv, input, other))
 
 
-def remainder(input, other, *, out=None) -> Tensor:
+def remainder(input: Tensor, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
     """input - other floor(input / other), with the sign of other.   dinput = dy, dother = -dy floor(input / other)."""
     return into(out, _whole("remainder", ops.Remainder, input, other))
 
 
-def fmod(input, other, *, out=None) -> Tensor:
+def fmod(input: Tensor, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
     """input - other trunc(input / other), with the sign of input.   dinput = dy, dother = -dy trunc(input / other)."""
     return into(out, _whole("fmod", ops.Fmod, input, other))
 
 
-def pow(input, exponent, *, out=None) -> Tensor:
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """input^exponent.   dinput = dy exponent input^(exponent - 1), dexponent = dy y ln(input).
 
     An integer tensor to a negative integer power raises, as in PyTorch.
@@ -201,7 +203,7 @@ def pow(input, exponent, *, out=None) -> Tensor:
     return into(out, run("pow", ops.Pow, ops.PowBy, ops.PowOf, input, exponent))
 
 
-def float_power(input, exponent) -> Tensor:
+def float_power(input: Any, exponent: Any) -> Tensor:
     """input^exponent, computed in float64, or complex128 where one of them is complex."""
     complex_ = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, exponent))
     wanted = dtypes.complex128 if complex_ else dtypes.float64
@@ -209,14 +211,14 @@ def float_power(input, exponent) -> Tensor:
     return pow(*double)
 
 
-def neg(input, *, out=None) -> Tensor:
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-input.   dx = -dy."""
     if input._array.dtype.kind == "b":
         no_bool("Negation", input)
     return into(out, apply(ops.Neg, input), exact=True)
 
 
-def positive(input) -> Tensor:
+def positive(input: Tensor) -> Tensor:
     """input itself."""
     if not isinstance(input, Tensor):
         raise not_a_tensor("positive", input)
@@ -225,13 +227,13 @@ def positive(input) -> Tensor:
     return input
 
 
-def addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1, out: Tensor | None = None) -> Tensor:
     """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
     xs = same(input, tensor1, tensor2)
     return into(out, apply(ops.Addcmul, *xs, c=number(xs[0], value)[1]))
 
 
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1, out: Tensor | None = None) -> Tensor:
     """input + value tensor1 / tensor2.   dinput = dy, dtensor1 = value dy / tensor2, and so on."""
     if tensor1._array.dtype.kind in "iub" and tensor2._array.dtype.kind in "iub":
         raise DTypeError(
@@ -243,7 +245,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor:
     return into(out, apply(ops.Addcdiv, *xs, c=number(xs[0], value)[1]))
 
 
-def lerp(input, end, weight, *, out=None) -> Tensor:
+def lerp(input: Any, end: Any, weight: Any, *, out: Tensor | None = None) -> Tensor:
     """input + weight (end - input), for a number or a tensor `weight`; weight = 1 gives exactly `end`."""
     if input.dtype is not end.dtype:
         raise DTypeError(tr("lerp: expected one dtype; got input={}, end={}", input.dtype, end.dtype), "end.to(input.dtype)")

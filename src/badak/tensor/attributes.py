@@ -60,7 +60,7 @@ class Attributes(dict):
 
     __slots__ = ("_held",)
 
-    def __init__(self, held: dict[str, Any], state: frozenset[str]):
+    def __init__(self, held: dict[str, Any], state: frozenset[str]) -> None:
         super().__init__({name: value for name, value in held.items() if name not in state})
         self._held = held
 

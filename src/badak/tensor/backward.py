@@ -1,7 +1,9 @@
 """From tensors to a walk through the graph: what backward() checks before it starts."""
 
 import importlib
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +16,11 @@ from badak.tensor.batched import Batched
 from badak.tensor.dtypes import Size
 from badak.tensor.wrapped import walks as walks_of_wrappers
 
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
 
-def backward(outputs, gradients, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
+
+def backward(outputs: Any, gradients: list, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
     """Add the gradients of all `outputs` to the leaves they depend on (to `inputs` only, if given)."""
     if anywhere.has_observers and modes.observer is not None:
         walk = partial(_awaited, outputs, gradients, retain_graph, create_graph, inputs)
@@ -69,7 +74,7 @@ class _Recording:
         modes.grad = self.grad
 
 
-def walk_back(outputs, gradients, retain_graph, create_graph: bool, targets=None):
+def walk_back(outputs: "Sequence[Tensor]", gradients: list, retain_graph: Any, create_graph: bool, targets: Any = None) -> Any:
     """graph.backpropagate from these tensors on; with create_graph over tensors, so that the gradients have a history."""
     with _Recording(create_graph):
         return _walk_back(outputs, gradients, retain_graph, create_graph, targets)
@@ -106,7 +111,7 @@ def _tensor(dy, array, like):
     return importlib.import_module("badak.tensor.convert").cast(dy, like.dtype)  # a class of the program may have its own `to`
 
 
-def root(y, dy):
+def root(y: "Tensor", dy: Any) -> tuple:
     """(edge, gradient array) to start a walk from."""
     edge = y._edge()
     if edge is None:

@@ -15,7 +15,7 @@ from badak.core.errors import NoDataError
 class Level:
     """One vmap under way: how many examples it has, and what random numbers are to each of them."""
 
-    def __init__(self, size: int, randomness: str):
+    def __init__(self, size: int, randomness: str) -> None:
         self.size, self.randomness = size, randomness
         self.depth = 0  # how many are around it
         self.alone = 0  # how many loops over its examples are under way
@@ -84,7 +84,7 @@ class Batched(Standin):
 
     __slots__ = ("full", "level", "like")
 
-    def __init__(self, full: Any, level: Level):
+    def __init__(self, full: Any, level: Level) -> None:
         array = full._array
         like: np.ndarray = array.like if type(array) is Batched else array
         self.full, self.level = full, level

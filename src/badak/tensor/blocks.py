@@ -1,5 +1,8 @@
 """Turned, cut and put together: rot90, hsplit, block_diag; matrices of sums of products."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -16,7 +19,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
 
-def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """The plane of these dims turned k times by 90 degrees, from the first dim towards the second."""
     if len(dims) != 2:
         raise ArgumentError(tr("expected total rotation dims == 2, but got dims = {}", len(dims)), "dims=(0, 1)")
@@ -34,17 +37,17 @@ def rot90(input, k: int = 1, dims=(0, 1)) -> Tensor:
     return transpose(flip(input, b if k == 1 else a), a, b)
 
 
-def hsplit(input, indices_or_sections):
+def hsplit(input: Tensor, indices_or_sections: Tensor | float | Sequence[int]) -> tuple:
     """tensor_split along columns: dim 1, or dim 0 of a vector."""
     return _split("hsplit", input, indices_or_sections, 0 if input.dim() == 1 else 1, 1)
 
 
-def vsplit(input, indices_or_sections):
+def vsplit(input: Tensor, indices_or_sections: Tensor) -> Any:
     """tensor_split along rows."""
     return _split("vsplit", input, indices_or_sections, 0, 2)
 
 
-def dsplit(input, indices_or_sections):
+def dsplit(input: Tensor, indices_or_sections: Tensor) -> Any:
     """tensor_split along dim 2."""
     return _split("dsplit", input, indices_or_sections, 2, 3)
 
@@ -62,7 +65,7 @@ def _split(name: str, x, parts, dim: int, least: int):
     return tensor_split(x, parts, dim)
 
 
-def block_diag(*tensors) -> Tensor:
+def block_diag(*tensors: Any) -> Tensor:
     """Matrices along the diagonal, zeros elsewhere; vectors are rows, numbers 1 by 1."""
     if not tensors:
         return zeros(1, 0)
@@ -84,7 +87,7 @@ def block_diag(*tensors) -> Tensor:
 
 
 @events.pure
-def unravel_index(indices, shape):
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> Any:
     """The coordinates of flat positions in a tensor of this shape: one int64 tensor for each dim."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     flat = indices._array
@@ -96,7 +99,7 @@ def unravel_index(indices, shape):
 
 
 @in_float32
-def cov(input, *, correction: int = 1, fweights=None, aweights=None) -> Tensor:
+def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance of variables (rows) over observations (columns): sum_n w_n (x_n - m)(x_n - m)' / (sum w - correction).
 
     fweights: how often each observation counts; aweights: how much. With both, w = fweights aweights, and the divisor is
@@ -140,7 +143,7 @@ def _not_negative(*weights) -> None:
 
 
 @in_float32
-def corrcoef(input) -> Tensor:
+def corrcoef(input: Tensor) -> Tensor:
     """The correlation of variables: cov over the product of standard deviations, in [-1, 1]."""
     if input.dim() > 2:
         cause = tr("corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions", input.dim())
@@ -154,7 +157,7 @@ def corrcoef(input) -> Tensor:
 
 
 @in_float32
-def renorm(input, p: float, dim: int, maxnorm: float, *, out=None) -> Tensor:
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | None = None) -> Tensor:
     """Each slice along dim whose p-norm is above maxnorm scaled down to it."""
     if not p > 0 or not maxnorm >= 0 or input.dim() < 2:
         raise ArgumentError(

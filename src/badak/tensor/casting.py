@@ -44,7 +44,7 @@ _MIXABLE = np.dtype(np.float32).char + BFLOAT16.char + np.dtype(np.int64).char  
 class Casting:
     """The operations and their inputs, as one block of autocast wants them. Parameters are cast once for the whole block."""
 
-    def __init__(self, kind: DType, keep: bool = True):
+    def __init__(self, kind: DType, keep: bool = True) -> None:
         self.kind, self.keep = kind, keep
         self._mixed = MIXED if kind is dtypes.bfloat16 else {}
         self._kept: dict[int, tuple[Tensor, int, Tensor]] = {}  # id: (parameter, its count of changes, the same in 16 bits)

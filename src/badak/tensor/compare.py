@@ -109,7 +109,7 @@ logical_xor = _logical("logical_xor", np.logical_xor, "True where exactly one is
 
 
 @events.pure(elementwise=True)
-def logical_not(input, *, out=None) -> Tensor:
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True where input is 0."""
     return into(out, Tensor._of(np.logical_not(input._array)))
 
@@ -145,7 +145,7 @@ bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "input >> 
 
 
 @events.pure(elementwise=True)
-def bitwise_not(input, *, out=None) -> Tensor:
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """~input, bit by bit; of booleans: not."""
     if input._array.dtype.kind not in "iub":
         raise DTypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors", "mask.bool() first, or -x")
@@ -156,7 +156,7 @@ _isclose = elementwise(np.isclose)
 
 
 @events.pure(elementwise=True)
-def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol |other|, element by element."""
     if input.dtype is not other.dtype:
         raise DTypeError(tr("isclose: expected one dtype; got {} and {}", input.dtype, other.dtype), "other.to(input.dtype)")
@@ -165,7 +165,7 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
     return Tensor._of(_isclose(input._array, other._array, rtol, atol, equal_nan))
 
 
-def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether |input - other| <= atol + rtol |other| everywhere.
 
     Args:
@@ -184,14 +184,14 @@ def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: 
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-def equal(input, other) -> bool:
+def equal(input: Tensor, other: Tensor) -> bool:
     """Whether both have the same shape and the same values."""
     events.read("equal")
     return np.array_equal(input._array, other._array)
 
 
 @events.pure
-def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Which of `elements` occur in `test_elements`; either may be a number."""
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise ArgumentTypeError("isin: expected a Tensor as elements or test_elements; got two numbers", "badak.tensor(elements)")
@@ -204,16 +204,16 @@ def isin(elements, test_elements, *, assume_unique: bool = False, invert: bool =
     return Tensor._of(np.isin(sortable(a), sortable(b), assume_unique=assume_unique, invert=invert))
 
 
-def is_nonzero(input) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether the one value is not 0."""
     return bool(input)
 
 
-def is_tensor(obj) -> bool:
+def is_tensor(obj: Any) -> bool:
     """Whether obj is a Tensor."""
     return isinstance(obj, Tensor)
 
 
-def is_same_size(input, other) -> bool:
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether both have the same shape."""
     return input._array.shape == other._array.shape

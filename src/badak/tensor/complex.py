@@ -12,14 +12,14 @@ from badak.tensor.shape import matrices
 from badak.tensor.tensor import Tensor
 
 
-def polar(abs, angle, *, out=None) -> Tensor:  # noqa: A002
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:  # noqa: A002
     """abs (cos angle + i sin angle), complex."""
     expect_real("polar", abs, angle)
     expect_floats("polar", abs, angle)
     return into(out, apply(ops.Polar, *same(abs, angle)), exact=True)
 
 
-def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:  # noqa: A001
     """real + i imag, of two floating tensors of one dtype."""
     if real.dtype is not imag.dtype or real.dtype not in (float32, float64):
         cause = tr("complex: expected two float32 or two float64 tensors; got {} and {}", real.dtype, imag.dtype)
@@ -27,12 +27,12 @@ def complex(real, imag, *, out=None) -> Tensor:  # noqa: A001
     return into(out, apply(ops.Complex, *same(real, imag)), exact=True)
 
 
-def real(input) -> Tensor:
+def real(input: Tensor) -> Tensor:
     """The real part; a view."""
     return apply(ops.Real, input) if input._array.dtype.kind == "c" else input
 
 
-def imag(input) -> Tensor:
+def imag(input: Tensor) -> Tensor:
     """The imaginary part; a view."""
     if input._array.dtype.kind != "c":
         cause = tr("imag is not implemented for tensors with non-complex dtypes; got {}", input.dtype)
@@ -40,17 +40,17 @@ def imag(input) -> Tensor:
     return apply(ops.Imag, input)
 
 
-def conj(input) -> Tensor:
+def conj(input: Tensor) -> Tensor:
     """The complex conjugate; of a real tensor the tensor itself."""
     return apply(ops.Conj, input) if input._array.dtype.kind == "c" else input
 
 
-def conj_physical(input) -> Tensor:
+def conj_physical(input: Tensor) -> Tensor:
     """The complex conjugate, as conj: badak computes it at once, PyTorch's conj only notes it."""
     return conj(input)
 
 
-def resolve_conj(input) -> Tensor:
+def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: a conjugate is computed at once here."""
     if not isinstance(input, Tensor):
         raise not_a_tensor("resolve_conj", input)
@@ -66,26 +66,26 @@ def _neg_view(input) -> Tensor:
     return y
 
 
-def is_neg(input) -> bool:
+def is_neg(input: Tensor) -> bool:
     """False: -x is computed at once here."""
     if not isinstance(input, Tensor):
         raise not_a_tensor("is_neg", input)
     return False
 
 
-def resolve_neg(input) -> Tensor:
+def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: a negative is computed at once here."""
     if not isinstance(input, Tensor):
         raise not_a_tensor("resolve_neg", input)
     return input
 
 
-def is_conj(input) -> bool:
+def is_conj(input: Tensor) -> bool:
     """False: a conjugate is computed at once here."""
     return False
 
 
-def angle(input, *, out=None) -> Tensor:
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
     if input._array.dtype.kind != "c":
         return into(out, apply(ops.Angle, floating(input, "angle")))
@@ -108,14 +108,14 @@ Real = property(real, _into(real), doc="The real part; a view.")
 Imag = property(imag, _into(imag), doc="The imaginary part; a view.")
 
 
-def view_as_real(input) -> Tensor:
+def view_as_real(input: Tensor) -> Tensor:
     """A complex tensor as pairs (real, imaginary) in a new last dim; a view."""
     if input._array.dtype.kind != "c":
         raise DTypeError(tr("view_as_real is only supported for complex tensors; got {}", input.dtype), None)
     return see(ops.ViewAsReal, input)
 
 
-def view_as_complex(input) -> Tensor:
+def view_as_complex(input: Tensor) -> Tensor:
     """Pairs (real, imaginary) on the last dim as complex numbers; a view."""
     array = input._array
     if array.dtype.kind != "f" or array.itemsize < 4:
@@ -136,7 +136,7 @@ def view_as_complex(input) -> Tensor:
     return see(ops.ViewAsComplex, input)
 
 
-def adjoint(input) -> Tensor:
+def adjoint(input: Tensor) -> Tensor:
     """The last two dims exchanged, conjugated if complex."""
     return matrices(input.conj(), "adjoint()")
 

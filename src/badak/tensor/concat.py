@@ -1,5 +1,8 @@
 """Several tensors become one: cat and stack, and their relatives."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from badak.core.errors import ArgumentError, ArgumentTypeError, ShapeError, tr
 from badak.ops import concat as ops
 from badak.ops._check import axis_of
@@ -10,7 +13,7 @@ from badak.tensor.shape import atleast_1d, atleast_2d, atleast_3d
 from badak.tensor.tensor import Tensor
 
 
-def cat(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None, out: Tensor | None = None) -> Tensor:
     """The tensors one after the other along dim; elsewhere their sizes agree.   dx_k = its part of dy.
 
     Dtypes are promoted; an empty 1-d tensor is skipped, as in PyTorch.
@@ -80,7 +83,7 @@ def _cannot_join(tensors, dim: int) -> ShapeError:
     return ShapeError(tr("cat: these shapes do not join along dimension {}: {}", dim, [x._array.shape for x in tensors]), None)
 
 
-def stack(tensors, dim: int = 0, *, axis=None, out=None) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None, out: Tensor | None = None) -> Tensor:
     """The tensors, of one shape, along a new dim.   dx_k = dy[k].
 
     Args:
@@ -113,13 +116,13 @@ def _lifted(lift, tensors):
     return [made] if isinstance(made, Tensor) else list(made)
 
 
-def hstack(tensors) -> Tensor:
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """cat along dim 1, of vectors along dim 0."""
     tensors = _lifted(atleast_1d, tensors)
     return cat(tensors, 0 if tensors[0]._array.ndim == 1 else 1)
 
 
-def vstack(tensors) -> Tensor:
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """cat along dim 0, a vector being a row."""
     return cat(_lifted(atleast_2d, tensors), 0)
 
@@ -127,12 +130,12 @@ def vstack(tensors) -> Tensor:
 row_stack = vstack
 
 
-def dstack(tensors) -> Tensor:
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """cat along dim 2."""
     return cat(_lifted(atleast_3d, tensors), 2)
 
 
-def column_stack(tensors) -> Tensor:
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """cat along dim 1, a vector being a column."""
     tensors = _together("column_stack", tensors)
     return cat([x.reshape(-1, 1) if x._array.ndim < 2 else x for x in tensors], 1)

@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Callable
+from typing import Any
 
 from badak.core.errors import ArgumentTypeError, expect_kind, package, tr
 from badak.core.public_api.taken import named
@@ -42,7 +43,7 @@ def dequantize(input: Tensor) -> Tensor:
     return cast(input, dtypes.float32)
 
 
-def to(x: Tensor, *args, **options) -> Tensor:
+def to(x: Tensor, *args: Any, **options: Any) -> Tensor:
     """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU.
 
     Returns x itself where nothing changes and copy=False.
@@ -88,7 +89,7 @@ def to(x: Tensor, *args, **options) -> Tensor:
     return _ordered(made, options.get("memory_format"))
 
 
-def type(x: Tensor, dtype=None, non_blocking: builtins.bool = False):  # noqa: A001  (PyTorch's name)
+def type(x: Tensor, dtype: str | DType | None = None, non_blocking: builtins.bool = False) -> Any:  # noqa: A001  (PyTorch's name)
     """The name of x's legacy type, or x in the given dtype (a dtype, "torch.FloatTensor", or badak.FloatTensor)."""
     if dtype is None:
         return f"{package()}.{_LEGACY_NAMES.get(x.dtype, 'Tensor')}"
@@ -127,18 +128,18 @@ byte = _caster("byte", dtypes.uint8)
 bool = _caster("bool", dtypes.bool_)  # noqa: A001
 
 
-def cpu(x: Tensor, memory_format=None) -> Tensor:
+def cpu(x: Tensor, memory_format: Any = None) -> Tensor:
     """x, which is on the CPU."""
     return x if x._described is None else to(x, "cpu")
 
 
-def cuda(x: Tensor, device=None, non_blocking=False, memory_format=None) -> Tensor:
+def cuda(x: Tensor, device: Device = None, non_blocking: builtins.bool = False, memory_format: Any = None) -> Tensor:
     """Raises: badak computes on the CPU."""
     dtypes.check_device("cuda" if device is None else device)
     return x
 
 
-def clone(input: Tensor, *, memory_format=None) -> Tensor:  # noqa: A002
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:  # noqa: A002
     """A copy with its own memory, which lies as input does or as memory_format says.   dx = dy.
 
     Args:
@@ -153,7 +154,7 @@ def clone(input: Tensor, *, memory_format=None) -> Tensor:  # noqa: A002
     return apply(Clone, input) if memory_format is None else apply(Clone, input, order=order_asked(memory_format, input.dim()))
 
 
-def contiguous(x: Tensor, memory_format=None) -> Tensor:
+def contiguous(x: Tensor, memory_format: Any = None) -> Tensor:
     """x where it lies in row-major order, or as memory_format says, else such a copy.
 
     Returns: the tensor itself or a copy

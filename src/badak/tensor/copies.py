@@ -1,7 +1,8 @@
 """Views under names that promise a copy, and splits that promise nothing: PyTorch's words for the same shapes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
+from typing import Any
 
 from badak.core.errors import ShapeError, tr
 from badak.core.public_api.taken import named
@@ -62,17 +63,17 @@ view_as_real_copy = _copying(view_as_real, "view_as_real_copy")
 view_copy = _copying(_view, "view_copy")
 
 
-def unsafe_chunk(input, chunks: int, dim: int = 0):
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple:
     """As chunk, and a piece may be changed in place where gradients are recorded."""
     return _slices(input, shape.chunk(input.detach(), chunks, dim), dim)
 
 
-def unsafe_split(tensor, split_size, dim: int = 0):
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple:
     """As split, and a piece may be changed in place where gradients are recorded."""
     return _slices(tensor, shape.split(tensor.detach(), split_size, dim), dim)
 
 
-def unsafe_split_with_sizes(input, split_sizes, dim: int = 0):
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any:
     """As split_with_sizes, and a piece may be changed in place where gradients are recorded."""
     return _slices(input, shape.split_with_sizes(input.detach(), split_sizes, dim), dim)
 
@@ -82,7 +83,7 @@ def _slices(x: Tensor, pieces: tuple, dim: int) -> tuple:
     return shape.tensor_split(x, tuple(accumulate(piece.shape[dim] for piece in pieces[:-1])), dim)
 
 
-def sum_to_size(input, *size) -> Tensor:
+def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """The sum over the dims along which a tensor of this size would be stretched to input's shape.   dx = dy, stretched."""
     wanted = shape.sizes(size)
     extra = input.dim() - len(wanted)
@@ -93,12 +94,12 @@ def sum_to_size(input, *size) -> Tensor:
     return (input.sum(over, keepdim=True) if over else input).reshape(wanted)
 
 
-def constant_pad_nd(input, pad, value=0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:
     """As nn.functional.pad with mode "constant"."""
     return padded(input, pad, "constant", value)
 
 
-def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """resize_ to the shape of another tensor; preserve_format: channels last where that lies so, else in rows."""
     if memory_format is preserve_format:
         lies = [
@@ -108,6 +109,6 @@ def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
     return input.resize_(the_template.shape, memory_format=memory_format)
 
 
-def fill(input, value) -> Tensor:
+def fill(input: Tensor, value: Tensor | complex) -> Tensor:
     """A copy of input's shape and dtype, every entry `value`."""
     return clone(input).fill_(value)

@@ -2,7 +2,8 @@
 
 import math
 from array import array as PythonArray
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from badak.kernels.memory_format import channels_innermost, copied, laid
 from badak.tensor import dtypes
 from badak.tensor.data import as_array, fit, unlike_storage
 from badak.tensor.dlpack import handed
-from badak.tensor.dtypes import CPU, Size, check_place, default_dtype, to_dtype
+from badak.tensor.dtypes import CPU, Device, Size, check_place, default_dtype, to_dtype
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.layouts import no_values, order_asked, sparse_coo, strided
 from badak.tensor.meta_storage import description, filled, new_memory, unfilled
 from badak.tensor.promote import into
@@ -23,7 +25,9 @@ from badak.tensor.vmap import for_each
 # ---------------------------------------------------------------------- from data
 
 
-def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new tensor holding a copy of `data`: a number, (nested) lists, a NumPy array, a tensor.
 
     Python's floats become the default dtype (float32), ints int64, bools bool; NumPy's dtypes are kept.
@@ -57,7 +61,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False, pin_me
     return made.requires_grad_() if requires_grad else made
 
 
-def as_tensor(data, dtype=None, device=None) -> Tensor:
+def as_tensor(data: Any, dtype: DType | None = None, device: Device = None) -> Tensor:
     """`data` as a tensor, sharing its memory where it is a tensor or an array of that dtype already."""
     check_place(device)
     if isinstance(data, Tensor):
@@ -85,7 +89,9 @@ def _of_storage(storage, dtype) -> Tensor:
     return Tensor._of(content[: content.size // kind.itemsize * kind.itemsize].view(kind.numpy))
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad: bool = False) -> Tensor:
+def asarray(
+    obj: Any, *, dtype: DType | None = None, device: Device = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
     """`obj` as a tensor, a buffer as `frombuffer`; copy=True never shares memory, copy=False always does or raises."""
     buffer = isinstance(obj, memoryview | bytearray | bytes | PythonArray)
     obj = handed(obj)
@@ -129,7 +135,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return Tensor._fresh(ndarray)
 
 
-def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor over `count` numbers of the bytes of `buffer` from `offset` on, or all; they share the memory."""
     try:
         there = memoryview(buffer).nbytes
@@ -156,12 +162,12 @@ def frombuffer(buffer, *, dtype, count: int = -1, offset: int = 0, requires_grad
     return made.requires_grad_() if requires_grad else made
 
 
-def scalar_tensor(s, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(s: complex, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False) -> Tensor:
     """The number s as a 0-d tensor of the default dtype."""
     return full((), s, dtype=dtype or default_dtype(), device=device, requires_grad=requires_grad)
 
 
-def is_tensor(obj) -> bool:
+def is_tensor(obj: Any) -> bool:
     """Whether obj is a Tensor."""
     return isinstance(obj, Tensor)
 
@@ -220,13 +226,13 @@ def _finish(array, options) -> Tensor:
     return made.requires_grad_() if requires_grad else made
 
 
-def sequence(array, options) -> Tensor:
+def sequence(array: np.ndarray, options: dict) -> Tensor:
     """`_finish` of a vector, which goes into an `out` of as many entries as that lies, in whatever shape."""
     out = options.get("out")
     return _finish(array if out is None or out._array.size != array.size else array.reshape(out._array.shape), options)
 
 
-def zeros(*size, **options) -> Tensor:
+def zeros(*size: Any, **options: Any) -> Tensor:
     """A tensor of that shape filled with 0; dtype=, device=, requires_grad=.
 
     Args:
@@ -242,7 +248,7 @@ def zeros(*size, **options) -> Tensor:
     return _new(np.zeros, size, options)
 
 
-def ones(*size, **options) -> Tensor:
+def ones(*size: Any, **options: Any) -> Tensor:
     """A tensor of that shape filled with 1; dtype=, device=, requires_grad=.
 
     Args:
@@ -258,7 +264,7 @@ def ones(*size, **options) -> Tensor:
     return _new(np.ones, size, options)
 
 
-def empty(*size, **options) -> Tensor:
+def empty(*size: Any, **options: Any) -> Tensor:
     """A tensor of that shape whose values are whatever lay in memory; dtype=, device=, requires_grad=.
 
     Args:
@@ -274,7 +280,7 @@ def empty(*size, **options) -> Tensor:
     return _new(np.empty, size, options)
 
 
-def empty_strided(size, stride, **options) -> Tensor:
+def empty_strided(size: Sequence[int], stride: Sequence[int], **options: Any) -> Tensor:
     """An uninitialised tensor of that shape whose neighbours along each dim are `stride` elements apart."""
     shape, steps = _shape((size,), {}), tuple(stride)
     if len(steps) != len(shape) or any(step < 0 for step in steps):
@@ -286,7 +292,7 @@ def empty_strided(size, stride, **options) -> Tensor:
     return memory.as_strided(shape, steps)
 
 
-def empty_permuted(size, physical_layout, **options) -> Tensor:
+def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
     """An uninitialised tensor of that shape whose dims lie in memory in this order, the last one densest."""
     shape, order = _shape((size,), {}), list(physical_layout)
     if sorted(order) != list(range(len(shape))):
@@ -296,7 +302,7 @@ def empty_permuted(size, physical_layout, **options) -> Tensor:
     return made.permute([order.index(dim) for dim in range(len(shape))])
 
 
-def full(size, fill_value, **options) -> Tensor:
+def full(size: Any, fill_value: Any, **options: Any) -> Tensor:
     """A tensor of that shape filled with `fill_value`, in its dtype (a float: the default one).
 
     Args:
@@ -353,22 +359,22 @@ def _like(make, x: Tensor, options, *value) -> Tensor:
     return for_each(x, _finish(made, options))
 
 
-def zeros_like(input: Tensor, **options) -> Tensor:
+def zeros_like(input: Tensor, **options: Any) -> Tensor:
     """Zeros of input's shape and dtype."""
     return _like(np.zeros, input, options)
 
 
-def ones_like(input: Tensor, **options) -> Tensor:
+def ones_like(input: Tensor, **options: Any) -> Tensor:
     """Ones of input's shape and dtype."""
     return _like(np.ones, input, options)
 
 
-def empty_like(input: Tensor, **options) -> Tensor:
+def empty_like(input: Tensor, **options: Any) -> Tensor:
     """An uninitialised tensor of input's shape and dtype."""
     return _like(new_memory if filled else np.empty, input, options)
 
 
-def full_like(input: Tensor, fill_value, **options) -> Tensor:
+def full_like(input: Tensor, fill_value: Any, **options: Any) -> Tensor:
     """fill_value in input's shape and dtype."""
     if _is_float(fill_value):
         return _filled(full_like, (input,), fill_value, options)
@@ -384,27 +390,34 @@ def _new_of(x: Tensor, options):
     return options
 
 
-def new_zeros(input: Tensor, *size, **options) -> Tensor:
+def new_zeros(input: Tensor, *size: Any, **options: Any) -> Tensor:
     """Zeros of the given shape in input's dtype."""
     return for_each(input, zeros(*size, **_new_of(input, options)))
 
 
-def new_ones(input: Tensor, *size, **options) -> Tensor:
+def new_ones(input: Tensor, *size: Any, **options: Any) -> Tensor:
     """Ones of the given shape in input's dtype."""
     return for_each(input, ones(*size, **_new_of(input, options)))
 
 
-def new_empty(input: Tensor, *size, **options) -> Tensor:
+def new_empty(input: Tensor, *size: Any, **options: Any) -> Tensor:
     """An uninitialised tensor of the given shape in input's dtype."""
     return for_each(input, empty(*size, **_new_of(input, options)))
 
 
-def new_full(input: Tensor, size, fill_value, **options) -> Tensor:
+def new_full(input: Tensor, size: Sequence[int], fill_value: complex, **options: Any) -> Tensor:
     """fill_value in the given shape and input's dtype."""
     return for_each(input, full(size, fill_value, **_new_of(input, options)))
 
 
-def new_tensor(input: Tensor, data, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    input: Tensor,
+    data: np.ndarray | Sequence[float] | list,
+    *,
+    dtype: DType | None = None,
+    device: Device = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A copy of `data` in input's dtype."""
     return tensor(data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
@@ -416,7 +429,7 @@ def once_more(x: Tensor, kind: dtypes.dtype, by: str) -> Tensor:
     return x.view(x.shape)
 
 
-def new(input: Tensor, *data, size=None) -> Tensor:
+def new(input: Tensor, *data: Any, size: Sequence[int] | None = None) -> Tensor:
     """PyTorch's old x.new(...): sizes, or a Size, give an uninitialised tensor, data a copy, a tensor itself, in input's dtype."""
     if len(data := data if size is None else (*data, Size(size))) == 1 and isinstance(data[0], Tensor):
         return once_more(data[0], input.dtype, "new")
@@ -436,7 +449,17 @@ def _number(x):
     return x
 
 
-def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
+def arange(
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    device: Device = None,
+    requires_grad: bool = False,
+    **accepted: Any,
+) -> Tensor:
     """start, start + step, ... below end (above it for a negative step).
 
     int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
@@ -482,7 +505,17 @@ def arange(start=None, end=None, step=1, *, dtype=None, out=None, device=None, r
     return sequence(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
-def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=None, requires_grad=False, **accepted) -> Tensor:
+def inclusive_range(
+    start: int = 0,
+    end: Tensor | float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    device: Device = None,
+    requires_grad: bool = False,
+    **accepted: Any,
+) -> Tensor:
     """start, start + step, ... up to end, which is included; deprecated, `arange` is for new programs.
 
     Args:
@@ -511,7 +544,9 @@ def inclusive_range(start=0, end=None, step=1, *, dtype=None, out=None, device=N
     return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
-def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False, **accepted: Any
+) -> Tensor:
     """The n x m matrix with ones on the diagonal.
 
     Args:
@@ -537,21 +572,35 @@ def _of_places(name: str, dtype) -> np.dtype:
     return kind.numpy
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DType | None = dtypes.int64, device: Device = None, **accepted: Any
+) -> Tensor:
     """(2, K): rows and columns of the entries on and below the diagonal `offset`."""
     _no_out(accepted)
     array = np.stack(np.tril_indices(row, offset, col)).astype(_of_places("tril_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype=dtypes.int64, device=None, **accepted) -> Tensor:
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DType | None = dtypes.int64, device: Device = None, **accepted: Any
+) -> Tensor:
     """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
     _no_out(accepted)
     array = np.stack(np.triu_indices(row, offset, col)).astype(_of_places("triu_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 
 
-def from_file(filename, shared=None, size: int = 0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    pin_memory: bool | None = False,
+    requires_grad: Any = False,
+) -> Tensor:
     """The first numbers of a file, mapped into memory: read where they are looked at.
 
     Args:

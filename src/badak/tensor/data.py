@@ -5,6 +5,7 @@ that the dtype cannot hold is refused where another one would stand in its place
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,13 @@ from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, Inde
 from badak.kernels.half import converted
 from badak.tensor import dtypes
 from badak.tensor.dlpack import handed
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.tensor import Tensor
 
 _ARRAYS = (Tensor, np.ndarray, np.generic)
 
 
-def as_array(data, kind: np.dtype | None = None) -> np.ndarray:
+def as_array(data: Any, kind: np.dtype | None = None) -> np.ndarray:
     """`data` in NumPy's dtype `kind`, or in the one that PyTorch infers; arrays and tensors of that dtype are not copied."""
     if isinstance(data, _ARRAYS):
         array = data._array if isinstance(data, Tensor) else _known(np.asarray(data))
@@ -91,7 +93,7 @@ def _check_values(array: np.ndarray, kind: np.dtype) -> None:
         fit(worst.item(), kind, "tensor")
 
 
-def fit(c, kind: np.dtype, where: str):
+def fit(c: Any, kind: np.dtype, where: str) -> Any:
     """The number c, ready to be stored in NumPy's dtype `kind`; refused where that cannot hold it, as in PyTorch.
 
     An integer dtype cuts fractions, and uint8 takes -1 as 255.
@@ -134,7 +136,7 @@ def _too_large(c, kind: np.dtype, where: str) -> IndexOutOfRangeError:
     return IndexOutOfRangeError(cause, tr("a number that {} holds, or a tensor of a larger dtype", kind))
 
 
-def short(c) -> str:
+def short(c: complex) -> str:
     """c as text that stays short."""
     return f"an int of {c.bit_length()} bits" if isinstance(c, int) and c.bit_length() > 128 else str(c)
 
@@ -184,7 +186,7 @@ def _stacked(data, kind: np.dtype | None) -> np.ndarray:
     return np.stack(parts)
 
 
-def unlike_storage(wanted, found) -> DTypeError:
+def unlike_storage(wanted: DType, found: DType) -> DTypeError:
     """The complaint about numbers of another dtype than is to be seen."""
     cause = tr("Expected a Storage of type {} or an UntypedStorage, but got {}", wanted.word, found.word)
     return DTypeError(cause, "x.untyped_storage(), or the same dtype")

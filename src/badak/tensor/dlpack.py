@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import ArgumentTypeError, BadakError, ExportError, expect_kind, tr
-from badak.tensor.dtypes import check_device
+from badak.tensor.dtypes import Device, check_device
 from badak.tensor.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
@@ -38,7 +38,7 @@ def _of_capsule(capsule: Any) -> np.ndarray:
     return array if "versioned" in repr(capsule) else np.asarray(_Writable(array))
 
 
-def from_dlpack(ext_tensor, *, device=None, copy: bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of a capsule, or of an array that speaks DLPack (NumPy, PyTorch, JAX on a CPU ...).
 
     Args:

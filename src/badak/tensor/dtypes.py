@@ -23,7 +23,7 @@ from badak.ops._check import WORDS
 class dtype:  # noqa: N801  (PyTorch's name)
     """One element type; `dtype.numpy` is NumPy's word for it."""
 
-    def __init__(self, name: str, kind: str, bits: int):
+    def __init__(self, name: str, kind: str, bits: int) -> None:
         self.name, self.kind, self.itemsize = name, kind, bits // 8
         self.is_floating_point = kind == "float"
         self.is_complex = kind == "complex"
@@ -114,7 +114,7 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     return found
 
 
-def to_dtype(wanted) -> dtype:
+def to_dtype(wanted: Any) -> dtype:
     """A dtype from a dtype, NumPy's dtype, or Python's bool, int, float."""
     if type(wanted) is dtype:
         return wanted
@@ -184,7 +184,7 @@ def get_default_dtype() -> dtype:
     return _default
 
 
-def set_default_dtype(d) -> None:
+def set_default_dtype(d: "dtype") -> None:
     """Make `d` (float32 or float64) the dtype of tensors made from Python floats."""
     global _default
     chosen = to_dtype(d)
@@ -209,7 +209,7 @@ class device:  # noqa: N801  (PyTorch's name)
     type: str
     index: int | None
 
-    def __init__(self, type: Any = "cpu", index: int | None = None):  # noqa: A002  (PyTorch's name)
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:  # noqa: A002  (PyTorch's name)
         if isinstance(type, device):
             type, index = type.type, type.index  # noqa: A001
         if isinstance(type, int):
@@ -255,7 +255,7 @@ events.for_all(globals(), "entered")
 cuda_as_cpu = config.switch("CUDA_AS_CPU")  # for programs that name CUDA devices without asking
 
 
-def check_device(where) -> None:
+def check_device(where: Any) -> None:
     """Raise unless `where` is None or the CPU."""
     if where is None or where is CPU:
         return
@@ -266,7 +266,7 @@ def check_device(where) -> None:
         raise DeviceError(tr("badak computes on the CPU; device '{}' was asked for", asked), "device='cpu' (or leave it out)")
 
 
-def check_place(where) -> None:
+def check_place(where: Any) -> None:
     """check_device for what makes new tensors: where none is named, the default device counts."""
     check_device(entered[-1] if where is None and entered else where)
 
@@ -304,7 +304,7 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"{package()}.Size({list(self)})"
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         picked = tuple.__getitem__(self, key)
         return shape_of(picked) if type(key) is slice else picked
 
@@ -355,7 +355,7 @@ class _Limits:
 class finfo(_Limits):  # noqa: N801
     """Limits of a floating-point dtype, or of a complex one's parts: min, max, eps, tiny, smallest_normal, bits, resolution."""
 
-    def __init__(self, type=None):  # noqa: A002
+    def __init__(self, type: "dtype | None" = None) -> None:  # noqa: A002
         chosen = _default if type is None else to_dtype(type)
         chosen = chosen.to_real() if chosen.is_complex else chosen
         if not chosen.is_floating_point:
@@ -376,7 +376,7 @@ class finfo(_Limits):  # noqa: N801
 class iinfo(_Limits):  # noqa: N801
     """Limits of an integer dtype: min, max, bits."""
 
-    def __init__(self, type):  # noqa: A002
+    def __init__(self, type: "dtype") -> None:  # noqa: A002
         chosen = to_dtype(type)
         if not chosen.kind.endswith("int"):
             raise DTypeError(tr("iinfo: expected an integer dtype; got {}", chosen), "use finfo for floating-point dtypes")

@@ -1,5 +1,7 @@
 """Choices between elements, and functions of one number that are more than a row of `ops/pointwise.py`."""
 
+from typing import Any
+
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.ops import activation, select
 from badak.ops import elementwise as ops
@@ -18,14 +20,14 @@ from badak.tensor.promote import binary, floating, into, not_a_tensor, number, o
 from badak.tensor.tensor import Tensor
 
 
-def round(input, *, decimals: int = 0, out=None) -> Tensor:
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest number with `decimals` digits; halves go to the even neighbour.   dx = 0."""
     in_order("round", input)
     expect_floats("round_decimals" if decimals else "round", input, also="" if decimals else "iu")
     return into(out, input.clone() if input._array.dtype.kind in "iub" else apply(ops.Round, input, decimals=decimals), exact=True)
 
 
-def sign(input, *, out=None) -> Tensor:
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1.   dx = 0."""
     in_order("sign", input)
     if input._array.dtype.kind == "b":
@@ -33,7 +35,7 @@ def sign(input, *, out=None) -> Tensor:
     return once_more(sgn)(input, out=out)
 
 
-def relu(input) -> Tensor:
+def relu(input: Tensor) -> Tensor:
     """max(x, 0).   dx = dy where y > 0, else 0."""
     kind = input._array.dtype.kind
     if kind in "fV":
@@ -43,7 +45,7 @@ def relu(input) -> Tensor:
     return clamp(input, min=0)
 
 
-def prelu(input, weight) -> Tensor:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """y = x where x > 0, else weight x; weight has one number, or one for each channel (dim 1)."""
     for each in (input, weight):
         if not isinstance(each, Tensor):
@@ -66,13 +68,13 @@ def prelu(input, weight) -> Tensor:
     return where(x > 0, x, weight * x)
 
 
-def hardshrink(input, lambd=0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: complex = 0.5) -> Tensor:
     """y = x where |x| > lambd, else 0."""
     expect_floats("hardshrink", input)
     return where((input > lambd) | (input < -lambd), input, where(input.isnan(), input.detach(), 0.0))
 
 
-def softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, _stacklevel: int = 3) -> Tensor:
     """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y)).
 
     Args:
@@ -92,7 +94,7 @@ def softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tens
     return _along("softmax", _softmax.Softmax, input, dim, dtype)
 
 
-def log_softmax(input, dim: int | None = None, dtype=None, *, _stacklevel=3) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, _stacklevel: int = 3) -> Tensor:
     """x - ln sum exp(x) along `dim`, in `dtype` if given.   dx = dy - exp(y) sum(dy)."""
     return _along("log_softmax", _softmax.LogSoftmax, input, dim, dtype)
 
@@ -105,14 +107,14 @@ def _along(name: str, op, input, dim, dtype) -> Tensor:
     return apply(op, x, dim=dim)
 
 
-def logaddexp(input, other, *, out=None) -> Tensor:
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """ln(exp(input) + exp(other)).   dinput = dy exp(input - y), dother = dy exp(other - y)."""
     if input.is_complex() or other.is_complex():
         raise DTypeError("logaddexp: expected real numbers; got complex ones", "(a.exp() + b.exp()).log()")
     return into(out, binary(ops.Logaddexp, *(floating(x, "logaddexp") for x in same(input, other))))
 
 
-def clamp(input, min=None, max=None, *, out=None) -> Tensor:
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """min(max(x, min), max) for numbers or tensors; None is no bound.   dx = dy where min <= x <= max, else 0.
 
     Args:
@@ -150,29 +152,29 @@ def clamp(input, min=None, max=None, *, out=None) -> Tensor:
 clip = clamp
 
 
-def clamp_min(input, min) -> Tensor:
+def clamp_min(input: Tensor, min: Tensor | complex) -> Tensor:
     """max(x, min).   dx = dy where x >= min."""
     return clamp(input, min=min)
 
 
-def clamp_max(input, max) -> Tensor:
+def clamp_max(input: Tensor, max: Tensor | complex) -> Tensor:
     """min(x, max).   dx = dy where x <= max."""
     return clamp(input, max=max)
 
 
-def maximum(input, other, *, out=None) -> Tensor:
+def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
     in_order("maximum", input, other)
     return into(out, binary(select.Maximum, input, other))
 
 
-def minimum(input, other, *, out=None) -> Tensor:
+def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
     in_order("minimum", input, other)
     return into(out, binary(select.Minimum, input, other))
 
 
-def where(condition, input=None, other=None, *, out=None):
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Tensor:
     """input where condition, else other; with the condition alone, the indices of its True entries, one tensor per dim.
 
     dinput = dy where condition, else 0;   dother = 0 where condition, else dy.
@@ -208,12 +210,12 @@ def where(condition, input=None, other=None, *, out=None):
     return into(out, y, exact=True)
 
 
-def where_method(input, condition, other) -> Tensor:
+def where_method(input: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
     """input where condition, else other."""
     return where(condition, input, other)
 
 
-def masked_fill(input, mask, value) -> Tensor:
+def masked_fill(input: Any, mask: Tensor, value: Any) -> Tensor:
     """value where mask, else input (in input's dtype).   dinput = 0 where mask, else dy.   mask: bool, True = replace.
 
     Args:
@@ -244,13 +246,13 @@ def masked_fill(input, mask, value) -> Tensor:
         raise
 
 
-def check_mask(name: str, mask) -> None:
+def check_mask(name: str, mask: Any) -> None:
     if mask._array.dtype.kind != "b":
         cause = tr("{} only supports boolean masks, but got mask with dtype {}", name, mask.dtype)
         raise DTypeError(cause, "mask.bool(); True = the chosen")
 
 
-def nan_to_num(input, nan: float = 0.0, posinf=None, neginf=None) -> Tensor:
+def nan_to_num(input: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
     if input._array.dtype.kind in "iub":
         return input.clone()

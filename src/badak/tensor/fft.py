@@ -6,6 +6,9 @@
 "forward" says where 1/n stands. float32 gives complex64. Source: Cooley & Tukey 1965; computed by NumPy's pocketfft.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core.errors import ArgumentError, IndexOutOfRangeError, tr
@@ -16,6 +19,8 @@ from badak.ops import fourier as ops
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.promote import into, told_constant
 from badak.tensor.rearrange import roll
 from badak.tensor.tensor import Tensor
@@ -47,17 +52,17 @@ def _complex(where, x, n, dim, norm, inverse) -> Tensor:
     return apply(ops.Fourier, x, n=n, axis=dim, norm=norm, inverse=inverse)
 
 
-def fft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The transform along one dim, complex."""
     return into(out, _complex("fft", input, n, dim, norm, False))
 
 
-def ifft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The inverse transform along one dim, complex."""
     return into(out, _complex("ifft", input, n, dim, norm, True))
 
 
-def rfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The first n // 2 + 1 entries of fft of a real tensor; the others are their conjugates."""
     if input.is_complex():
         raise ArgumentError(tr("rfft: expects a real input tensor, but got {}", input.dtype), "fft, or input.real")
@@ -66,7 +71,7 @@ def rfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
     return into(out, apply(ops.RealFourier, x, n=n, axis=dim, norm=norm))
 
 
-def irfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The n real numbers of which rfft is input; n = 2 (size - 1) by default."""
     n, dim, norm = _checked("irfft", input, n, dim, norm, halved=True)
     x = input if input.is_floating_point() or input.is_complex() else cast(input, dtypes.default_dtype())
@@ -74,22 +79,22 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
     return into(out, apply(ops.InverseRealFourier, x, n=n, axis=dim, norm=norm))
 
 
-def hfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+def hfft(input: Tensor, n: Any = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The transform, real, of a signal of which input is the first half and whose other half is its conjugate."""
     return into(out, irfft(input.conj(), n, dim, ops.OPPOSITE.get(norm or "backward", norm)))
 
 
-def ihfft(input, n=None, dim=-1, norm=None, *, out=None) -> Tensor:
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The inverse of hfft."""
     return into(out, rfft(input, n, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 
 
-def hfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+def hfftn(input: Tensor, s: Any = None, dim: int = None, norm: Any = None, *, out: Tensor | None = None) -> Tensor:
     """hfft along the last of the dims, fft along the others."""
     return into(out, irfftn(input.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)))
 
 
-def ihfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+def ihfftn(input: Tensor, s: Any = None, dim: int = None, norm: Any = None, *, out: Tensor | None = None) -> Tensor:
     """The inverse of hfftn."""
     return into(out, rfftn(input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 
@@ -113,17 +118,33 @@ def _each(one, where, x, s, dim, norm) -> Tensor:
     return x
 
 
-def fftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+def fftn(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """fft along each of the dims; all of them by default."""
     return into(out, _each(fft, "fftn", input, s, dim, norm))
 
 
-def ifftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+def ifftn(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """ifft along each of the dims; all of them by default."""
     return into(out, _each(ifft, "ifftn", input, s, dim, norm))
 
 
-def rfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+def rfftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """rfft along the last of the dims, then fft along the others."""
     *others, (size, last) = _dims("rfftn", input, s, dim)
     x = rfft(input, size, last, norm)
@@ -132,7 +153,14 @@ def rfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
     return into(out, x)
 
 
-def irfftn(input, s=None, dim=None, norm=None, *, out=None) -> Tensor:
+def irfftn(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """ifft along all but the last of the dims, then irfft along that."""
     *others, (size, last) = _dims("irfftn", input, s, dim)
     x = input
@@ -159,12 +187,30 @@ def _frequencies(values, n, d, out, dtype, device, requires_grad) -> Tensor:
     return into(out, made.requires_grad_() if requires_grad else made)
 
 
-def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
+def fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The frequencies of fft's entries, (n,): 0, 1, ..., -2, -1 over n d, where d is the time between two samples."""
     return _frequencies(np.fft.fftfreq(n, 1.0 / n), n, d, out, dtype, device, requires_grad)
 
 
-def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
+def rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The frequencies of rfft's entries, (n // 2 + 1,): 0, 1, ... over n d."""
     return _frequencies(np.arange(n // 2 + 1.0), n, d, out, dtype, device, requires_grad)
 
@@ -175,12 +221,12 @@ def _shifted(input, dim, sign) -> Tensor:
     return roll(input, [size // 2 if sign > 0 else -(size // 2) for size in sizes], list(dims))
 
 
-def fftshift(input, dim=None) -> Tensor:
+def fftshift(input: Tensor, dim: Sequence[int] | None = None) -> Tensor:
     """Frequency 0 in the middle of each dim (of all by default)."""
     return _shifted(input, dim, 1)
 
 
-def ifftshift(input, dim=None) -> Tensor:
+def ifftshift(input: Tensor, dim: int | None = None) -> Tensor:
     """The inverse of fftshift."""
     return _shifted(input, dim, -1)
 

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+from typing import Any
 
 import numpy as np
 
 from badak.core.errors import ArgumentTypeError, IndexOutOfRangeError, package, tr
 from badak.tensor import dtypes
 from badak.tensor._sampling import STATE_BYTES, Source
+from badak.tensor.dtypes import Device
 from badak.tensor.tensor import Tensor
 
 _FIRST_SEED = 67280421310721  # of a new torch.Generator()
@@ -20,16 +22,16 @@ class Generator(Source):
     out, for code that has no use for tensors. A state is PyTorch's own: `torch.set_rng_state` takes it, and the other way.
     """
 
-    def __init__(self, device="cpu"):
+    def __init__(self, device: Device = "cpu") -> None:
         dtypes.check_device(device)
         super().__init__(_FIRST_SEED)
 
     @property
-    def device(self):
+    def device(self) -> Any:
         """The CPU."""
         return dtypes.CPU
 
-    def manual_seed(self, seed) -> "Generator":
+    def manual_seed(self, seed: float) -> "Generator":
         """Start again from `seed` in [-2^63, 2^64); a negative s counts as 2^64 + s. Only the low 32 bits matter.
 
         Raises IndexOutOfRangeError outside that range.
@@ -87,7 +89,7 @@ default_generator = Generator()
 default_generator.seed()
 
 
-def manual_seed(seed) -> Generator:
+def manual_seed(seed: int) -> Generator:
     """Start the default generator from `seed`; the numbers drawn then are PyTorch's for that seed. Returns the generator.
 
     Args:
@@ -126,7 +128,9 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 @contextlib.contextmanager
-def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cpu"):
+def fork_rng(
+    devices: Any = None, enabled: bool = True, _caller: str = "fork_rng", _devices_kw: str = "devices", device_type: str = "cpu"
+) -> Any:
     """Within this block draw as you like: afterwards the default generator goes on as if nothing had been drawn."""
     state = default_generator.state() if enabled else None
     try:

@@ -5,6 +5,8 @@ Basic keys (ints, slices, ..., None) give views. Keys with lists, arrays or tens
 
 import math
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +32,7 @@ _BASIC = {int, slice, type(None), type(Ellipsis)}
 _MORE_THAN_NUMBERS = (Tensor, np.ndarray, list, tuple, range, slice, type(None), type(Ellipsis))
 
 
-def getitem(x: Tensor, key) -> Tensor:
+def getitem(x: Tensor, key: int | Sequence | slice | None) -> Tensor:
     """x[key]: a view for basic keys, a gathered copy for advanced ones."""
     key, basic = _array_key(x, key)
     if basic:
@@ -44,7 +46,7 @@ def getitem(x: Tensor, key) -> Tensor:
     return apply(Index, x, key=key)
 
 
-def setitem(x: Tensor, key, value) -> None:
+def setitem(x: Tensor, key: Any, value: Tensor | float) -> None:
     """x[key] = value, with the history kept: the part that is replaced gets value's gradient."""
     key, basic = _array_key(x, key)
     if not basic:
@@ -108,7 +110,7 @@ def _after_basic(x: Tensor, key):
     return see(Select, x, key=tuple(first)), tuple(rest)
 
 
-def delitem(x: Tensor, key) -> None:
+def delitem(x: Tensor, key: int) -> None:
     raise ArgumentTypeError("Tensor does not support deleting items", "select what you keep: x[keep]")
 
 

@@ -88,7 +88,7 @@ _WITH_NUMBER = ("Shift", "Scale", "DivBy")  # which are an operation on two tens
 class GradFn:
     """What a node says of itself. The same object for as long as somebody holds it; its class has the operation's name."""
 
-    def __init__(self, node: Any, tensor_of: Callable):
+    def __init__(self, node: Any, tensor_of: Callable) -> None:
         self._node, self._tensor_of = node, tensor_of
         self._of_leaf: dict = {}
 

@@ -1,6 +1,7 @@
 """Coordinates of grids, numbers evenly spaced, and combinations of entries."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +10,13 @@ from badak.kernels.reference._boxmuller import fma64
 from badak.tensor import dtypes
 from badak.tensor.concat import stack
 from badak.tensor.create import _is_float, _number, full, sequence
-from badak.tensor.dtypes import default_dtype, to_dtype
+from badak.tensor.dtypes import Device, default_dtype, to_dtype
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
 
-def meshgrid(*tensors, indexing=None) -> tuple:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple:
     """For vectors of lengths n0, n1, ...: one tensor of shape (n0, n1, ...) each, that runs along its own dim.
 
     indexing "xy" exchanges the first two dims; the default is "ij", as in PyTorch.
@@ -44,7 +46,7 @@ def _need_vectors(name: str, tensors: tuple, or_number: int) -> None:
             raise ShapeError(cause, "x.flatten()")
 
 
-def cartesian_prod(*tensors) -> Tensor:
+def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of one entry from each vector, as rows."""
     _need_vectors("cartesian_prod", tensors, 0)
     if len(tensors) == 1:
@@ -52,14 +54,24 @@ def cartesian_prod(*tensors) -> Tensor:
     return stack([g.reshape(-1) for g in meshgrid(*tensors)], dim=1)
 
 
-def combinations(input, r: int = 2, with_replacement: bool = False) -> Tensor:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of r entries of a vector, as rows."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input._array.size), r)), np.int64).reshape(-1, r)
     return input[told_constant(rows)]
 
 
-def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted) -> Tensor:
+def linspace(
+    start: Tensor | complex,
+    end: Tensor | complex,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    device: Device = None,
+    requires_grad: bool = False,
+    **accepted: Any,
+) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced: counted from the nearer end, as PyTorch does.
 
     Args:
@@ -87,7 +99,16 @@ def linspace(start, end, steps: int, *, dtype=None, out=None, device=None, requi
 
 
 def logspace(
-    start, end, steps: int, base: float = 10.0, *, dtype=None, out=None, device=None, requires_grad: bool = False, **accepted
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    device: Device = None,
+    requires_grad: bool = False,
+    **accepted: Any,
 ) -> Tensor:
     """base^start to base^end in `steps` numbers, evenly spaced in the exponent."""
     dtype = dtypes.agreed(dtype, out)

@@ -3,7 +3,7 @@
 import importlib
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from badak.tensor.wrapped import is_wrapper
 if TYPE_CHECKING:
     from badak.tensor.tensor import Tensor
 
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
+
 
 class History(About):
     """The part of Tensor that differentiation needs; its fields stand in `tensor.py`."""
@@ -38,7 +41,7 @@ class History(About):
     def requires_grad(self, wanted: bool) -> None:
         self.requires_grad_(wanted)
 
-    def requires_grad_(self, requires_grad: bool = True):
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Say that gradients with respect to this tensor are (not) wanted; in place.
 
         Args:
@@ -197,7 +200,7 @@ class History(About):
             if hook(self) is not None:
                 raise GraphError("Tensor post accumulate grad hooks should return None.", "change p.grad in place, or set it")
 
-    def backward(self, gradient=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
+    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
         """Add d self / d leaf to every leaf's .grad.
 
         Args:
@@ -218,7 +221,7 @@ class History(About):
         """
         backward([self], [gradient], retain_graph, create_graph, inputs)
 
-    def register_hook(self, hook):
+    def register_hook(self, hook: "Tensor | Callable") -> RemovableHandle:
         """Call hook(grad) when the gradient of this tensor is there; what it returns (not None) replaces it."""
         hook = function(hook)
         if type(self._array) is Batched:
@@ -229,7 +232,7 @@ class History(About):
 
         return _hook_edge(edge, _TensorHook(hook, self._of), self)
 
-    def register_post_accumulate_grad_hook(self, hook):
+    def register_post_accumulate_grad_hook(self, hook: "Tensor | int | Callable") -> RemovableHandle:
         """Call hook(self) each time this leaf's .grad has been added to."""
         if self._node is not None:
             raise GraphError("post accumulate grad hooks cannot be registered on non-leaf tensors", "register_hook(fn)")
@@ -288,7 +291,7 @@ class History(About):
         other._version_counter = self._watch()
         return other
 
-    def detach_(self):
+    def detach_(self) -> Any:
         """Forget the history, in place."""
         if self._whole is not None:
             raise GraphError("Can't detach views in-place. Use detach() instead.", "x = x.detach()")
@@ -371,7 +374,7 @@ def _hook_edge(edge, hook, owner) -> RemovableHandle:
     return handle
 
 
-def tensor_of(leaf: Leaf):
+def tensor_of(leaf: Leaf) -> "Tensor | None":
     """The tensor whose gradient arrives at a leaf; None where it is gone."""
     reference = getattr(leaf.accumulate, "reference", None)
     return reference and reference()

@@ -3,6 +3,9 @@
 `index` holds int64 (or int32) positions along `dim`, counted from 0; x[key] is in getset.py.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -76,7 +79,7 @@ def _inside(name: str, index, shape, dim: int, what: str) -> None:
             raise ShapeError(cause, tr("{} reads one entry for each entry of index", name))
 
 
-def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k].
 
     Args:
@@ -103,7 +106,7 @@ def gather(input, dim: int, index, *, sparse_grad=False, out=None) -> Tensor:
     return into(out, y, exact=True)
 
 
-def take_along_dim(input, indices, dim=None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """gather, with input and indices broadcast against each other apart from dim; without dim on the flat input.
 
     Indices below 0 count from the end.
@@ -126,7 +129,7 @@ def take_along_dim(input, indices, dim=None) -> Tensor:
     return gather(input.expand(a), dim, indices.expand(b))
 
 
-def scatter(input, dim: int, index, src=None, *, value=None, reduce=None) -> Tensor:
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
     """x with x[i, index[i, j, k], k] = src[i, j, k] for dim = 1, and so on; src may be a number.
 
     dx = dy, 0 where replaced;   dsrc = dy there. Where an index occurs twice, the last one holds.
@@ -173,7 +176,7 @@ def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
     return apply(ScatterReduce, input, index, src, dim=dim, reduce="prod", include_self=True)
 
 
-def scatter_add(input, dim: int, index, src) -> Tensor:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """x with x[i, index[i, j, k], k] += src[i, j, k] for dim = 1, and so on.   dx = dy;   dsrc = dy there."""
     _need_tensor("scatter_add", "src", src)
     x, dim, index, src = _placed("scatter_add", input, dim, index, src)
@@ -203,7 +206,7 @@ def _rows(name: str, input, dim, index):
     return dim, index if index._array.ndim else index.reshape(1)
 
 
-def index_select(input, dim: int, index, *, out=None) -> Tensor:
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The slices index[0], index[1], ... along dim.   dx's slice index[k] += dy's slice k."""
     dim, index = _rows("index_select", input, dim, index)
     if input._array.ndim:
@@ -213,7 +216,7 @@ def index_select(input, dim: int, index, *, out=None) -> Tensor:
     return into(out, y, exact=True)
 
 
-def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: complex = 1) -> Tensor:
     """x with slice index[k] along dim += alpha source[k].   dx = dy;   dsource[k] = alpha dy[index[k]]."""
     if not input._array.ndim:
         return index_add(input.reshape(1), dim, index, source.reshape(-1), alpha=alpha).reshape(())
@@ -223,7 +226,7 @@ def index_add(input, dim: int, index, source, *, alpha=1) -> Tensor:
     return apply(along.IndexAdd, input, index, source, dim=dim, c=fit(alpha, input._array.dtype, "index_add"))
 
 
-def index_copy(input, dim: int, index, source) -> Tensor:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """x with slice index[k] along dim = source[k].   dx = dy, 0 there;   dsource[k] = dy[index[k]]."""
     if not input._array.ndim:
         return index_copy(input.reshape(1), dim, index, source.reshape(-1)).reshape(())
@@ -232,13 +235,13 @@ def index_copy(input, dim: int, index, source) -> Tensor:
     return apply(along.IndexCopy, input, index, source, dim=dim)
 
 
-def as_slice(input, source):
+def as_slice(input: Tensor, source: Any) -> Any:
     """source, or the vector of it, where it is the one number that goes into a vector."""
     scalar = isinstance(source, Tensor) and not source._array.ndim and input._array.ndim == 1
     return source.reshape(1) if scalar else source
 
 
-def check_index_copy(input, dim: int, index, source):
+def check_index_copy(input: Tensor, dim: int, index: Tensor | Sequence[int], source: Tensor | float) -> tuple:
     """(dim from 0, index as a vector) of an index_copy that can be done."""
     dim, index = _rows("index_copy", input, dim, index)
     _same_dtype("index_copy", input, source)
@@ -253,7 +256,7 @@ def _slices(name: str, input, dim: int, index, source) -> None:
         raise ShapeError(cause, "source's other dims are input's")
 
 
-def index_fill(input, dim: int, index, value) -> Tensor:
+def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
     """x with the slices `index` along dim = value, a number or a 0-d tensor.   dx = dy, 0 there;   dvalue = sum of dy there."""
     if not input._array.ndim:
         return index_fill(input.reshape(1), dim, index, value).reshape(())
@@ -274,7 +277,7 @@ def index_fill(input, dim: int, index, value) -> Tensor:
     return apply(along.IndexFill, input, index, c=value, dim=dim)
 
 
-def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """x with x[indices] = values, or += to accumulate."""
     arrays = (slice(None) if i is None else i._array for i in indices)
     key = tuple(old_mask(each) if isinstance(each, np.ndarray) and each.dtype == np.uint8 else each for each in arrays)
@@ -285,14 +288,14 @@ def index_put(input, indices, values, accumulate: bool = False) -> Tensor:
     return apply(ops.IndexPut, input, values, key=key, accumulate=accumulate)
 
 
-def masked_select(input, mask, *, out=None) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The entries where mask, in a vector.   dx = dy there, 0 elsewhere."""
     check_mask("masked_select", mask)
     stretched(input._array.shape, mask._array.shape)
     return into(out, apply(ops.MaskedSelect, input, mask), exact=True)
 
 
-def masked_scatter(input, mask, source) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """x with the entries where mask replaced by the first entries of source, in order."""
     check_mask("masked_scatter", mask)
     _same_dtype("masked_scatter", input, source)
@@ -309,7 +312,7 @@ def _check_count(mask, shape, source) -> None:
         raise ShapeError(cause, "a source with more values, or a mask with fewer True")
 
 
-def take(input, index, *, out=None) -> Tensor:
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The entries at flat positions `index`, in index's shape.   dx[index] += dy."""
     if index.dtype is not dtypes.int64:
         raise DTypeError(tr("{}(): Expected dtype int32/int64 for index; got {}", "take", index.dtype), "index.long()")
@@ -319,7 +322,7 @@ def take(input, index, *, out=None) -> Tensor:
     return into(out, apply(ops.Take, input, flat), exact=True)
 
 
-def nonzero(input, *, as_tuple: bool = False, out=None):
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
     events.read(tr("nonzero, for the size of its result"))
     if out is not None and as_tuple:
@@ -332,7 +335,7 @@ def nonzero(input, *, as_tuple: bool = False, out=None):
     return into(out, Tensor._of(np.argwhere(input._array).astype(np.int64, copy=False)))
 
 
-def nonzero_static(input, *, size: int, fill_value: int = -1) -> Tensor:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first `size` rows of nonzero, filled up with fill_value: (size, dims)."""
     if size < 0:
         raise ShapeError(tr("nonzero_static: expected size >= 0; got {}", size), "size=x.numel()")
@@ -342,12 +345,12 @@ def nonzero_static(input, *, size: int, fill_value: int = -1) -> Tensor:
     return Tensor._of(made)
 
 
-def argwhere(input) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
     """The indices of the entries that are not 0: (count, dims)."""
     return nonzero(input)
 
 
-def select(input, dim: int, index: int) -> Tensor:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice `index` along dim; a view."""
     dim = axis_of(dim, input._array.ndim)
     n = input._array.shape[dim]
@@ -357,7 +360,7 @@ def select(input, dim: int, index: int) -> Tensor:
     return apply(ops.Select, input, key=(slice(None),) * dim + (int(index),))
 
 
-def narrow(input, dim: int, start, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     """`length` entries along dim from `start`; a view."""
     dim = axis_of(dim, input._array.ndim)
     if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):

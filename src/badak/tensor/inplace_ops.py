@@ -4,7 +4,9 @@ The result must have x's shape, and a dtype that may go into x's: not a float in
 """
 
 import math
+from collections.abc import Callable
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +40,7 @@ def store(x: Tensor, y: Tensor, name: str) -> Tensor:
 _BY_PLACE = frozenset("index_add_ index_fill_ index_put_ index_reduce_ put_ scatter_ scatter_add_ scatter_reduce_".split())
 
 
-def twin(function, name: str):
+def twin(function: Callable, name: str) -> Callable:
     """The in-place form of a function: its result goes into its first argument."""
 
     by_place = name in _BY_PLACE
@@ -55,7 +57,7 @@ def twin(function, name: str):
     return in_place
 
 
-def add_(input, *args, alpha=1, other=None) -> Tensor:
+def add_(input: Tensor, *args: Any, alpha: complex | None = 1, other: Tensor | complex | None = None) -> Tensor:
     """input += alpha other. The old form add_(alpha, other) is accepted too."""
     if len(args) == 2:
         alpha, other = args
@@ -65,7 +67,7 @@ def add_(input, *args, alpha=1, other=None) -> Tensor:
     return store(input, arithmetic.add(input, other, alpha=alpha), "add_")
 
 
-def sub_(input, *args, alpha=1, other=None) -> Tensor:
+def sub_(input: Any, *args: Any, alpha: Any = 1, other: Any = None) -> Tensor:
     """input -= alpha other. The old form sub_(alpha, other) is accepted too."""
     if len(args) == 2:
         alpha, other = args
@@ -75,7 +77,7 @@ def sub_(input, *args, alpha=1, other=None) -> Tensor:
     return store(input, arithmetic.sub(input, other, alpha=alpha), "sub_")
 
 
-def float_power_(input, exponent) -> Tensor:
+def float_power_(input: Tensor, exponent: Tensor | complex) -> Tensor:
     """input ** exponent, in place: input has the dtype of the result, float64 or complex128."""
     y = arithmetic.float_power(input, exponent)
     if y.dtype is not input.dtype:
@@ -84,7 +86,7 @@ def float_power_(input, exponent) -> Tensor:
     return store(input, y, "float_power_")
 
 
-def addcmul_(input, *args, value=1, **named) -> Tensor:
+def addcmul_(input: Tensor, *args: Any, value: complex = 1, **named: Any) -> Tensor:
     """input += value tensor1 tensor2. The old form addcmul_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:
         value, args = args[0], args[1:]
@@ -92,7 +94,7 @@ def addcmul_(input, *args, value=1, **named) -> Tensor:
     return store(input, arithmetic.addcmul(input, *args, value=value, **named), "addcmul_")
 
 
-def addcdiv_(input, *args, value=1, **named) -> Tensor:
+def addcdiv_(input: Tensor, *args: Any, value: complex = 1, **named: Any) -> Tensor:
     """input += value tensor1 / tensor2. The old form addcdiv_(value, tensor1, tensor2) is accepted too."""
     if len(args) == 3:
         value, args = args[0], args[1:]
@@ -100,7 +102,7 @@ def addcdiv_(input, *args, value=1, **named) -> Tensor:
     return store(input, arithmetic.addcdiv(input, *args, value=value, **named), "addcdiv_")
 
 
-def fill_(input, value) -> Tensor:
+def fill_(input: Any, value: Any) -> Tensor:
     """Every entry = value, a number or a 0-d tensor."""
     if isinstance(value, Tensor):
         if value._array.ndim:
@@ -126,12 +128,12 @@ def _fill(input, value) -> None:
     changed_(input, "fill_")
 
 
-def zero_(input) -> Tensor:
+def zero_(input: Tensor) -> Tensor:
     """Every entry = 0."""
     return fill_(input, 0)
 
 
-def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
+def fill_diagonal_(input: Tensor, fill_value: complex, wrap: bool = False) -> Tensor:
     """The main diagonal, x[i, i, ...], = fill_value; with wrap, of a tall matrix, it begins again below each end."""
     sizes = input._array.shape
     if len(sizes) < 2:
@@ -148,14 +150,14 @@ def fill_diagonal_(input, fill_value, wrap: bool = False) -> Tensor:
     return input
 
 
-def copy_(input, src, non_blocking: bool = False) -> Tensor:
+def copy_(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """input = src, broadcast to input's shape and cast to its dtype."""
     src = operand(src, "copy_")
     refuse_overlap(input, (src,), "copy_")
     return write_(input, src if isinstance(src, Tensor) else Tensor._of(as_array(src)), "copy_")
 
 
-def index_copy_(input, dim: int, index, source) -> Tensor:
+def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """The slices index[0], index[1], ... along dim = those of source, in place."""
     if not input._array.ndim and isinstance(source, Tensor):
         index_copy_(input.reshape(1), dim, index, source.reshape(-1))
@@ -178,7 +180,7 @@ def _replace_slices(input, dim: int, index, source) -> None:
     changed_(input, "index_copy_")
 
 
-def swap_shape(function, name: str):
+def swap_shape(function: Callable, name: str) -> Callable:
     """The in-place form of a view function: the tensor itself takes the other shape, as a view of what it was."""
 
     def in_place(input, *args, **named) -> Tensor:
@@ -213,7 +215,7 @@ def swap_shape(function, name: str):
     return named(in_place, name, f"{name[:-1]}, in place.")
 
 
-def resize_(input, *size, memory_format=None) -> Tensor:
+def resize_(input: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Another shape of the memory from input's first value on; more memory, with 0 after the values, where it is too short.
 
     Nothing is moved where input has the shape. A tensor that grows leaves the memory that others see.

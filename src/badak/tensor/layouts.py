@@ -1,6 +1,7 @@
 """Layouts and memory formats: words for how a tensor lies in memory. badak's are strided, and every order is accepted."""
 
 import importlib
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ channels_last_3d = memory_format("channels_last_3d")
 RANKS = {channels_last: 4, channels_last_3d: 5}  # dims of a tensor that can lie so
 
 
-def order_asked(memory_format, ndim: int) -> str | None:
+def order_asked(memory_format: Any, ndim: int) -> str | None:
     """The order that this format asks for, a word for `Clone`: "rows" or "channels"; None to keep the old one."""
     if memory_format is None or memory_format is preserve_format:
         return None
@@ -60,7 +61,7 @@ def lies_so(array: np.ndarray, order: str) -> bool:
     return (array if order == "rows" else np.moveaxis(array, 1, -1)).flags.c_contiguous
 
 
-def no_values(shape: tuple, options: dict):
+def no_values(shape: tuple, options: dict) -> Any:
     """What zeros and empty give for layout=sparse_coo: a sparse tensor that says nothing but its shape."""
     options = {name: value for name, value in options.items() if name != "layout"}
     return importlib.import_module("badak.tensor.sparse.create").sparse_coo_tensor(size=shape, **options)

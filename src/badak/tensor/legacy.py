@@ -82,14 +82,14 @@ def _dtype_to_storage_type_map() -> dict[dtypes.dtype, str]:
     return {kind: each.__name__ for kind, each in _STORAGES.items()}
 
 
-def storage_type(self) -> type:
+def storage_type(self: Tensor) -> type:
     """The class of its storage: badak.FloatStorage of a float32 tensor."""
     if self.dtype not in _STORAGES:
         raise DTypeError(tr("storage_type: PyTorch has no class of storages of {}", self.dtype), "x.untyped_storage()")
     return _STORAGES[self.dtype]
 
 
-def set_default_tensor_type(t) -> None:
+def set_default_tensor_type(t: Any) -> None:
     """PyTorch's old way to set the default dtype: set_default_tensor_type(badak.DoubleTensor)."""
     name = t if isinstance(t, str) else t.__name__
     kind = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64}.get(name.rpartition(".")[2])
@@ -99,17 +99,17 @@ def set_default_tensor_type(t) -> None:
     dtypes.set_default_dtype(kind)
 
 
-def apply_(self, callable) -> Tensor:
+def apply_(self: Tensor, callable: Callable) -> Tensor:
     """y[i] = callable(y[i]), one number after the other, by Python; in place."""
     return _by_python("apply_", callable, self)
 
 
-def map_(self, tensor, callable) -> Tensor:
+def map_(self: Any, tensor: Any, callable: Callable) -> Tensor:
     """y[i] = callable(y[i], tensor[i]), one number after the other, by Python; in place. The shapes broadcast."""
     return _by_python("map_", callable, self, tensor)
 
 
-def map2_(self, x, y, callable) -> Tensor:
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable) -> Tensor:
     """self[i] = callable(self[i], x[i], y[i]), one number after the other, by Python; in place. The shapes broadcast."""
     return _by_python("map2_", callable, self, x, y)
 

@@ -4,7 +4,8 @@ import math
 import mmap
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ unfilled = _Unfilled()
 filled: list[Callable[[], bool]] = []  # whether new memory is filled, so that who reads it finds the same each time
 
 
-def new_memory(shape, dtype) -> np.ndarray:
+def new_memory(shape: Sequence[int], dtype: Any) -> np.ndarray:
     """np.empty, or NaN, or the largest integer, or True, where use_deterministic_algorithms asks for it."""
     made = np.empty(shape, dtype)
     if filled[0]():

@@ -10,9 +10,12 @@ import linecache
 import textwrap
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from badak.core.errors import GraphError, file_name, tr, user_frame
+
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
 
 _LEAVES = {"detach", "data", "detach_"}
 _NUMBERS = {"item", "tolist", "numpy", "float", "int", "array", "asarray", "tensor", "as_tensor", "from_numpy"}
@@ -32,7 +35,7 @@ class Cut(NamedTuple):
     place: str
 
 
-def complaint(y) -> GraphError:
+def complaint(y: "Tensor") -> GraphError:
     """What backward() says of a tensor without a graph."""
     cut = _find(y)
     head = tr("element 0 of tensors does not require grad and does not have a grad_fn")

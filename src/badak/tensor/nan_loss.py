@@ -1,5 +1,7 @@
 """A loss that is NaN: what its graph still holds tells where the first NaN stands. Read only then, and said once."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.autograd.node import Leaf
@@ -9,7 +11,7 @@ from badak.tensor.history import tensor_of
 _KEY = "a loss that is NaN"
 
 
-def warn_of_nan(root) -> None:
+def warn_of_nan(root: Any) -> None:
     """Warn of the earliest NaN behind the node `root`: in a leaf, in what an operation gave, or in what went into it."""
     for node in sorted(_behind(root), key=lambda node: node.order):
         if isinstance(node, Leaf):

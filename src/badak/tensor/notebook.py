@@ -1,13 +1,14 @@
 """How a tensor looks in a notebook: its kind in words, and its numbers as a table, cut where it is large."""
 
 from html import escape
+from typing import Any
 
 import numpy as np
 
 ROWS, COLUMNS = 12, 12  # of numbers shown; more than that are cut in the middle
 
 
-def html_of(x) -> str:
+def html_of(x: Any) -> str:
     """What stands in the cell of a notebook for a tensor."""
     about = [f"{type(x).__name__} <b>{escape(str(tuple(x.shape)))}</b> {escape(str(x.dtype))}"]
     about += ["requires_grad"] if x.requires_grad else []

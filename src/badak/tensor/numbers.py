@@ -1,7 +1,8 @@
 """Functions of numbers as they are written down: signs, digits, powers of two, divisors, angles."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from badak.tensor.upcast import in_float32
 LN2 = 0.6931471805599453
 
 
-def copysign(input, other, *, out=None) -> Tensor:
+def copysign(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
     """|input| with the sign of other.   dinput = dy y / input, 0 at 0."""
     whole = isinstance(input, Tensor) and input._array.dtype.kind in "iub" and not isinstance(other, Tensor)
     a, b = tensors("copysign", floating(input, "copysign") if whole else input, other)  # -2 is 254 in uint8
@@ -31,7 +32,7 @@ def copysign(input, other, *, out=None) -> Tensor:
     return into(out, binary(ops.Copysign, floating(a, "copysign"), floating(b, "copysign")))
 
 
-def nextafter(input, other, *, out=None) -> Tensor:
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next float from input towards other.   dinput = dy, dother = 0."""
     a, b = tensors("nextafter", input, other)
     if not (a.is_floating_point() and b.is_floating_point()):
@@ -39,19 +40,19 @@ def nextafter(input, other, *, out=None) -> Tensor:
     return into(out, binary(ops.NextAfter, a, b))
 
 
-def fmax(input, other, *, out=None) -> Tensor:
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The larger of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
     _no_complex("fmax", input, other)
     return into(out, binary(ops.Fmax, input, other))
 
 
-def fmin(input, other, *, out=None) -> Tensor:
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of the two, the other one where one is NaN.   dy goes to the one that is taken, to input where they are equal."""
     _no_complex("fmin", input, other)
     return into(out, binary(ops.Fmin, input, other))
 
 
-def logaddexp2(input, other, *, out=None) -> Tensor:
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log2(2^input + 2^other)."""
     a, b = tensors("logaddexp2", input, other)
     return into(out, _logaddexp2(*same(a, b)))
@@ -63,20 +64,20 @@ def _logaddexp2(a: Tensor, b: Tensor) -> Tensor:
 
 
 @once_more
-def deg2rad(input, *, out=None) -> Tensor:
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees in radians: x pi / 180."""
     _no_complex("deg2rad", input)
     return into(out, mul(floating(input, "deg2rad"), math.pi / 180))
 
 
 @once_more
-def rad2deg(input, *, out=None) -> Tensor:
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians in degrees: x 180 / pi."""
     _no_complex("rad2deg", input)
     return into(out, mul(floating(input, "rad2deg"), 180 / math.pi))
 
 
-def ldexp(input, other, *, out=None) -> Tensor:
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input 2^other."""
     whole = other._array.dtype.kind in "iub"
     other = cast(other, input.dtype) if whole and input.is_floating_point() else floating(other, "ldexp")
@@ -116,7 +117,7 @@ heaviside = _of_two(
 
 
 @events.pure(elementwise=True)
-def signbit(input, *, out=None) -> Tensor:
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Where the sign is set, of -0.0 too."""
     _no_complex("signbit", input)
     x = input._array
@@ -124,13 +125,13 @@ def signbit(input, *, out=None) -> Tensor:
 
 
 @events.pure(elementwise=True)
-def isreal(input) -> Tensor:
+def isreal(input: Tensor) -> Tensor:
     """Where the imaginary part is 0: everywhere, of real numbers."""
     x = input._array
     return Tensor._of(laid(np.isreal(x), x))
 
 
-def frexp(input, *, out=None):
+def frexp(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
     if input._array.dtype.kind not in "fV":
         raise DTypeError(tr("torch.frexp() only supports floating-point dtypes; got {}", input.dtype), "x.float()")

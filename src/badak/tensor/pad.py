@@ -1,5 +1,7 @@
 """Tensors with entries around them."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ShapeError, tr
@@ -13,7 +15,7 @@ from badak.tensor.promote import operand, told_constant
 from badak.tensor.tensor import Tensor
 
 
-def pad(input, pad, mode: str = "constant", value=None) -> Tensor:
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: Tensor | complex | None = None) -> Tensor:
     """x with entries around it: pad = (before, after) of the last dim, then of the one before it, and so on.
 
     mode "constant" adds `value` (0), and a negative number cuts off; "reflect" mirrors without repeating the edge,

@@ -6,6 +6,7 @@ it; more than 1,000 values are summarised to the 3 at each edge.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,14 @@ OPTIONS = PrintOptions()
 _PROFILES = {"default": PrintOptions(), "short": PrintOptions(precision=2, edgeitems=2), "full": PrintOptions(threshold=math.inf)}
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None) -> None:
+def set_printoptions(
+    precision: int | None = None,
+    threshold: int | None = None,
+    edgeitems: Any = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
     """Set how tensors print: digits, values before summarising, values kept at each edge, line width, scientific or not."""
     if profile is not None:
         OPTIONS.__dict__.update(_PROFILES[profile].__dict__)
@@ -43,7 +51,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 class Formatter:
     """Writes one number of an array, in the width that the array needs."""
 
-    def __init__(self, values: np.ndarray):
+    def __init__(self, values: np.ndarray) -> None:
         self.floating = values.dtype.kind not in "iub"
         self.whole, self.scientific = True, False
         self.width = 1
@@ -70,7 +78,7 @@ class Formatter:
     def _plain(self, value: float) -> str:
         return f"{value:.{OPTIONS.precision}{'e' if self.scientific else 'f'}}"
 
-    def __call__(self, value) -> str:
+    def __call__(self, value: float) -> str:
         if not self.floating:
             text = str(value)
         elif self.scientific or not self.whole:
@@ -127,7 +135,7 @@ def _complex_writer(values: np.ndarray):
     return write
 
 
-def format_tensor(x, contents: str | None = None) -> str:
+def format_tensor(x: Any, contents: str | None = None) -> str:
     """`tensor([...], dtype=..., requires_grad=True)`: the dtype is left out where it is the default.
 
     A class that a program derives has its own name in the place of "tensor", and may say what stands for the numbers: `contents`.
@@ -155,7 +163,7 @@ def _written(x, prefix: str, contents: str | None) -> str:
     return _with_notes(prefix + text, notes + _history(x), len(prefix)) + ")"
 
 
-def format_sparse(x) -> str:
+def format_sparse(x: Any) -> str:
     """`tensor(indices=tensor(...), values=tensor(...), size=..., nnz=..., layout=...)`."""
     lines = []
     for name, part in (*x.parts().items(), ("values", x._entries)):

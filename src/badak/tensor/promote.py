@@ -6,6 +6,7 @@ its category is higher still. NumPy's scalars count as Python numbers.
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def _above(high: DType | None, low: DType | None) -> DType | None:
     return promote_types(high, low) if ch == 0 or (cl >= 2 and ch < 2) else high
 
 
-def result_type(*operands) -> DType:
+def result_type(*operands: Any) -> DType:
     """The dtype of an operation on these tensors and numbers."""
     decided: list[DType | None] = [None, None, None]  # by tensors with dims, 0-d tensors, numbers
     for x in operands:
@@ -71,7 +72,7 @@ def can_cast(from_: DType, to: DType) -> bool:
     return to.kind != "bool" or from_.kind == "bool"
 
 
-def operand(x, where: str):
+def operand(x: Any, where: str) -> Any:
     """x as a tensor or a Python number; anything else is a mistake."""
     kind = type(x)
     if kind in _PYTHON or isinstance(x, Tensor):
@@ -85,20 +86,20 @@ def operand(x, where: str):
     raise ArgumentTypeError(tr("{}: expected a Tensor or a number; got {}", where, kind.__name__), "badak.tensor(data) makes one")
 
 
-def plain(x):
+def plain(x: Any) -> Any:
     """A number of a class of the program's that derives from Python's, as Python's: NumPy would compute with its own dtype."""
     if isinstance(x, complex):
         return complex(x.real, x.imag)
     return float.__float__(x) if isinstance(x, float) else int.__int__(x)
 
 
-def not_a_tensor(name: str, x) -> ArgumentTypeError:
+def not_a_tensor(name: str, x: Any) -> ArgumentTypeError:
     """The complaint about an argument that should have been a tensor."""
     fix = tr("badak.tensor(data) makes one") if isinstance(x, (list, tuple, np.ndarray, int, float)) else None
     return ArgumentTypeError(tr("{}(): argument 'input' (position 1) must be Tensor, not {}", name, type(x).__name__), fix)
 
 
-def number(x: Tensor, c):
+def number(x: Tensor, c: complex) -> tuple:
     """(x, c): x in the dtype that x and the number c have together, c fit to be computed with."""
     if isinstance(c, np.generic):
         c = c.item()  # NumPy would compute with its dtype
@@ -124,7 +125,7 @@ def _around(c, like: DType):
     return c - 2**bits if like.kind == "int" and c >= 2 ** (bits - 1) else c
 
 
-def tensor_of(c, like: DType, where: str = "") -> Tensor:
+def tensor_of(c: int, like: DType, where: str = "") -> Tensor:
     """The number c as a 0-d tensor; one too large for it is refused in `where`, or goes around the end, as in PyTorch."""
     array = np.asarray(fit(c, like.numpy, where) if where else _around(c, like), like.numpy)
     events.constant(array)
@@ -137,13 +138,13 @@ def told_constant(array: np.ndarray) -> Tensor:
     return Tensor._of(array)
 
 
-def same(*xs):
+def same(*xs: Any) -> Any:
     """The tensors xs in their common dtype."""
     wanted = result_type(*xs)
     return [cast(x, wanted) for x in xs]
 
 
-def binary(op, a: Tensor, b: Tensor) -> Tensor:
+def binary(op: Any, a: Tensor, b: Tensor) -> Tensor:
     """op on two tensors in their common dtype, with a complaint that names both shapes where they do not broadcast."""
     left, right = a._array, b._array
     if left.dtype is not right.dtype and left.dtype != right.dtype:

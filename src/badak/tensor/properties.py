@@ -1,14 +1,18 @@
 """What a tensor says about itself: sizes, dtype, layout."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from badak.core import events
 from badak.core.errors import IndexOutOfRangeError, NoDataError, tr
 from badak.core.memory import is_shared, offset_of
 from badak.tensor import dtypes
+from badak.tensor.dtypes import Device
 from badak.tensor.interface import Methods
 from badak.tensor.layouts import RANKS, contiguous_format, lies_so, order_asked, strided
 from badak.tensor.wrapped import is_wrapper, within
+
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
 
 
 def _steps(array: Any) -> tuple[int, ...]:
@@ -27,7 +31,7 @@ _new, _Size = tuple.__new__, dtypes.Size  # `dtypes.shape_of`, in two thirds of 
 class Always:
     """An attribute that is one for all tensors of a class: asked of the class it is a descriptor, as PyTorch's are."""
 
-    def __init__(self, value: Any):
+    def __init__(self, value: Any) -> None:
         self.value = value
 
     def __set_name__(self, kind: type, name: str) -> None:
@@ -90,7 +94,7 @@ class About(Methods):
     is_ipu, is_maia, is_mkldnn, is_mtia, is_vulkan, is_xla = (Always(False) for _ in range(6))
     layout = Always(strided)
 
-    def size(self, dim: int | None = None):
+    def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dim.
 
         Args:
@@ -123,7 +127,7 @@ class About(Methods):
     def element_size(self) -> int:
         return self._array.itemsize
 
-    def stride(self, dim: int | None = None):
+    def stride(self, dim: int | None = None) -> Any:
         """Steps between neighbours along each dim, in elements."""
         strides = _steps(self._array)
         return strides if dim is None else strides[dim]
@@ -140,7 +144,7 @@ class About(Methods):
 
     const_data_ptr = data_ptr
 
-    def is_contiguous(self, memory_format=None) -> bool:
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         if memory_format is None or memory_format is contiguous_format:
             return self._array.flags.c_contiguous
         if RANKS.get(memory_format, self._array.ndim) != self._array.ndim:
@@ -168,7 +172,7 @@ class About(Methods):
     def is_distributed(self) -> bool:
         return False
 
-    def is_set_to(self, tensor) -> bool:
+    def is_set_to(self, tensor: "Tensor") -> bool:
         """Whether it is the same view of the same memory."""
         same = self.data_ptr() == tensor.data_ptr() and self.dtype is tensor.dtype
         return same and self.shape == tensor.shape and self.stride() == tensor.stride()
@@ -190,7 +194,7 @@ class About(Methods):
     def is_pinned(self) -> bool:
         return False
 
-    def pin_memory(self, device=None):
+    def pin_memory(self, device: Device = None) -> Any:
         return self
 
 

@@ -10,7 +10,9 @@ Parity: the bits of PyTorch 2.13 on an x86 CPU, except that on Intel's PyTorch d
 log, exp or tan enter a float64 result, so does the C library's rounding.
 """
 
+from collections.abc import Callable, Sequence
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from badak.tensor import dtypes
 from badak.tensor._sampling import largest_integer
 from badak.tensor.apply import apply
 from badak.tensor.complex import view_as_real
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.generator import (
     Generator,
     default_generator,
@@ -38,7 +42,7 @@ from badak.tensor.promote import into
 from badak.tensor.tensor import Tensor
 
 
-def or_default(generator) -> Generator:
+def or_default(generator: Any) -> Generator:
     """`generator`, or the default one for None; ArgumentTypeError for anything else."""
     if generator is None:
         return default_generator
@@ -55,7 +59,7 @@ def memory_axes(array: np.ndarray) -> list[int]:
     return sorted(range(array.ndim), key=lambda axis: -array.strides[axis] if array.shape[axis] > 1 else 0)
 
 
-def draw_like(array: np.ndarray, draw) -> np.ndarray:
+def draw_like(array: np.ndarray, draw: Callable) -> np.ndarray:
     """`draw(shape)` laid over an array of `array`'s shape in the order of `array`'s memory."""
     if array.flags.c_contiguous:
         return draw(array.shape)
@@ -131,8 +135,17 @@ def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
 # ---------------------------------------------------------------------- new tensors
 
 
-def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
-         **named) -> Tensor:  # fmt: skip
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,
+    pin_memory: bool | None = False,
+    **named: Any,
+) -> Tensor:
     """Uniform numbers on [0, 1) of shape `size`.
 
     Args:
@@ -153,8 +166,17 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
     )
 
 
-def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
-          **named) -> Tensor:  # fmt: skip
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,
+    pin_memory: bool | None = False,
+    **named: Any,
+) -> Tensor:
     """Normal numbers (mean 0, deviation 1) of shape `size`.
 
     Args:
@@ -176,8 +198,19 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     )
 
 
-def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None,
-            requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
+def randint(
+    *args: Any,
+    low: int | None = None,
+    high: int | None = None,
+    size: Sequence[int] | None = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,
+    pin_memory: bool | None = False,
+) -> Tensor:
     """Integers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default.
 
     Args:
@@ -254,8 +287,17 @@ def _inside(end: int, kind: np.dtype, least: int) -> int:
     return end if rounded < least else rounded - (1 << max(gap, 0))
 
 
-def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-             pin_memory=False) -> Tensor:  # fmt: skip
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,
+    pin_memory: bool | None = False,
+) -> Tensor:
     """0 .. n-1 in random order, (n,); int64 by default.
 
     Args:
@@ -290,24 +332,50 @@ def _like(draw, input, dtype, device, requires_grad) -> Tensor:  # noqa: A002
     return _finish(made, None, requires_grad, "rand_like")
 
 
-def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,  # noqa: A002
-              memory_format=None) -> Tensor:  # fmt: skip
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,  # noqa: A002
+    memory_format: Any = None,
+) -> Tensor:
     """Uniform numbers on [0, 1) of input's shape, dtype and order in memory."""
     _float_dtype(dtype or input.dtype, "rand_like")
     source = or_default(generator)
     return _like(lambda shape, kind, rows: source.uniform(shape, kind), input, dtype, device, requires_grad)
 
 
-def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,  # noqa: A002
-               memory_format=None) -> Tensor:  # fmt: skip
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,  # noqa: A002
+    memory_format: Any = None,
+) -> Tensor:
     """Normal numbers of input's shape, dtype and order in memory."""
     _float_dtype(dtype or input.dtype, "randn_like")
     source = or_default(generator)
     return _like(lambda shape, kind, rows: source.normal(shape, kind, contiguous=rows), input, dtype, device, requires_grad)
 
 
-def randint_like(input, *args, low=None, high=None, generator=None, dtype=None, layout=None, device=None,  # noqa: A002
-                 requires_grad=False, memory_format=None) -> Tensor:  # fmt: skip
+def randint_like(
+    input: Any,
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,  # noqa: A002
+    requires_grad: bool | None = False,
+    memory_format: Any = None,
+) -> Tensor:
     """Integers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
     low, high, _ = _range(list(args), low, high, None, sized=False)
     source = or_default(generator)
@@ -315,8 +383,19 @@ def randint_like(input, *args, low=None, high=None, generator=None, dtype=None, 
     return _like(lambda shape, kind, rows: source.integers(low, high, shape, kind), input, dtype, device, requires_grad)
 
 
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
-           requires_grad=False, pin_memory=False) -> Tensor:  # fmt: skip
+def normal(
+    mean: Any = 0.0,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: Any = None,
+    device: Device = None,
+    requires_grad: bool | None = False,
+    pin_memory: bool | None = False,
+) -> Tensor:
     """mean + std z: normal(mean, std) with tensors that broadcast, or normal(2.0, 3.0, size) with two numbers."""
     dtypes.check_device(device)
     source = or_default(generator)
@@ -348,7 +427,7 @@ def _need_deviation(std: Tensor) -> None:
         raise ArgumentError("normal: expected every std >= 0.0", "std.abs(), or exp of a log-deviation")
 
 
-def bernoulli(input, p=None, *, generator=None, out=None) -> Tensor:  # noqa: A002
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:  # noqa: A002
     """1 with probability input[i] (or p, where p is given), else 0; input's shape and dtype."""
     source = or_default(generator)
     if p is None:
@@ -359,7 +438,9 @@ def bernoulli(input, p=None, *, generator=None, out=None) -> Tensor:  # noqa: A0
     return _finish(made, out, False, "bernoulli", input)
 
 
-def multinomial(input, num_samples, replacement=False, *, generator=None, out=None) -> Tensor:  # noqa: A002
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:  # noqa: A002
     """num_samples class numbers drawn with weights input, (V,) or (B, V), which need not sum to 1; int64.
 
     Raises ArgumentError for weights below 0, inf or nan, for a row of zeros, and for more samples than classes without
@@ -417,7 +498,7 @@ def _fill(x: Tensor, draw, where, in_pieces=False) -> Tensor:
 _PIECE = 1 << 22  # numbers that are drawn at a time: whole blocks of 16, as `Source.normal` has them
 
 
-def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
+def uniform_(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill x with uniform numbers on [from_, to); of complex numbers both parts."""
     if x.is_complex():
         _expect_drawable(x, "uniform_")
@@ -434,7 +515,7 @@ def uniform_(x, from_=0.0, to=1.0, *, generator=None) -> Tensor:
     return _fill(x, lambda shape: source.uniform(shape, x._array.dtype, float(from_), float(to)), "uniform_", True)
 
 
-def normal_(x, mean=0.0, std=1.0, *, generator=None) -> Tensor:
+def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill x with mean + std z; of complex numbers both parts have this mean, as in PyTorch, and std / sqrt 2."""
     if not x.is_complex():
         _need_float(x, "normal_")
@@ -442,21 +523,21 @@ def normal_(x, mean=0.0, std=1.0, *, generator=None) -> Tensor:
     return _fill(x, lambda shape: source.normal(shape, x._array.dtype, float(mean), float(std), rows), "normal_", True)
 
 
-def log_normal_(x, mean=1.0, std=2.0, *, generator=None) -> Tensor:
+def log_normal_(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """Fill x with exp(mean + std z)."""
     _need_float(x, "log_normal_")
     source = or_default(generator)
     return _fill(x, lambda shape: source.log_normal(shape, x._array.dtype, float(mean), float(std)), "log_normal_")
 
 
-def exponential_(x, lambd=1.0, *, generator=None) -> Tensor:
+def exponential_(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill x with waiting times of rate lambd."""
     _need_float(x, "exponential_")
     source = or_default(generator)
     return _fill(x, lambda shape: source.exponential(shape, x._array.dtype, float(lambd)), "exponential_")
 
 
-def cauchy_(x, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
+def cauchy_(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill x with median + sigma tan(pi (u - 1/2))."""
     _need_float(x, "cauchy_")
     if not sigma > 0:
@@ -465,13 +546,13 @@ def cauchy_(x, median=0.0, sigma=1.0, *, generator=None) -> Tensor:
     return _fill(x, lambda shape: source.cauchy(shape, x._array.dtype, float(median), float(sigma)), "cauchy_")
 
 
-def geometric_(x, p, *, generator=None) -> Tensor:
+def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill x with the number of trials up to the first success of probability p."""
     source = or_default(generator)
     return _fill(x, lambda shape: source.geometric(float(p), shape, x._array.dtype), "geometric_")
 
 
-def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
+def bernoulli_(x: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
     source, kind = or_default(generator), x._array.dtype
     _expect_drawable(x, "bernoulli_")
@@ -483,7 +564,7 @@ def bernoulli_(x, p=0.5, *, generator=None) -> Tensor:
     return write_(x, _drawn(drawn, x, p), "bernoulli_")
 
 
-def random_(x, from_=None, to=..., *, generator=None) -> Tensor:
+def random_(x: Tensor, from_: Any = None, to: Any = ..., *, generator: Generator | None = None) -> Tensor:
     """Fill x with integers: random_() over all that the dtype holds exactly (from 0), random_(to), random_(from_, to).
 
     to: None, where it is given, stands for the largest that the dtype holds exactly, which is drawn, too.
@@ -499,7 +580,7 @@ def random_(x, from_=None, to=..., *, generator=None) -> Tensor:
     return _fill(x, lambda shape: source.integers(low, high, shape, kind), "random_")
 
 
-def dropout_mask(x: np.ndarray, keep: float, generator=None) -> np.ndarray:
+def dropout_mask(x: np.ndarray, keep: float, generator: Generator | None = None) -> np.ndarray:
     """True with probability `keep`, bool of x's shape, drawn in the order of x's memory: PyTorch's dropout mask for x."""
     source = or_default(generator)
     return draw_like(_layout_like(x), lambda shape: source.bernoulli(keep, shape))

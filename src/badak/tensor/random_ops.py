@@ -1,6 +1,7 @@
 """Draws by rejection: gamma, Poisson, binomial numbers and proportions; see `kernels/reference/_rejection.py`."""
 
 import importlib
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from badak.ops._broadcast import quiet
 from badak.ops.op import Op
 from badak.tensor.apply import apply
 from badak.tensor.dtypes import finfo
+from badak.tensor.generator import Generator
 from badak.tensor.random import _drawn as flat
 from badak.tensor.random import or_default
 from badak.tensor.shape import broadcast_tensors
@@ -21,11 +23,11 @@ class GammaSlope(Op):
     """dx/da of a number drawn with concentration a and scale 1; a gradient of its own it has not, as in PyTorch."""
 
     @staticmethod
-    def forward(save, x, a):
+    def forward(save: Any, x: np.ndarray, a: np.ndarray) -> np.ndarray:
         return special.gamma_slope(x, a)
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> Any:
         raise GraphError("the gradient of a gamma draw cannot be differentiated again", "create_graph=False")
 
 
@@ -34,7 +36,7 @@ class DirichletSlope(GammaSlope):
 
     @staticmethod
     @quiet
-    def forward(save, x, a, total):
+    def forward(save: Any, x: np.ndarray, a: np.ndarray, total: np.ndarray) -> np.ndarray:
         return special.beta_slope(x, a, total) / (1 - x)
 
 
@@ -46,17 +48,17 @@ class StandardGamma(Op):
     """
 
     @staticmethod
-    def forward(save, a, x):
+    def forward(save: Any, a: np.ndarray, x: np.ndarray) -> np.ndarray:
         save.a, save.x = a, x
         return x.copy()
 
     @staticmethod
     @quiet
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         return dy * special.gamma_slope(saved.x, saved.a), None
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> tuple:
         run = importlib.import_module("badak.tensor.double_backward.array").run  # which few programs need
         return dy * run(GammaSlope, saved.x, saved.a), None
 
@@ -65,30 +67,30 @@ class DirichletDraw(Op):
     """y = x, drawn with concentrations a;   da = s (dy - sum x dy), s as in `DirichletSlope`: the others shrink as one grows."""
 
     @staticmethod
-    def forward(save, a, x):
+    def forward(save: Any, a: np.ndarray, x: np.ndarray) -> np.ndarray:
         save.a, save.x = a, x
         return x.copy()
 
     @staticmethod
-    def backward(saved, dy):
+    def backward(saved: Any, dy: np.ndarray) -> tuple:
         slope = DirichletSlope.forward(None, saved.x, saved.a, saved.a.sum(-1, keepdims=True))
         return slope * (dy - (saved.x * dy).sum(-1, keepdims=True)), None
 
     @staticmethod
-    def double_backward(saved, dy):
+    def double_backward(saved: Any, dy: Any) -> Any:
         run = importlib.import_module("badak.tensor.double_backward.array").run  # which few programs need
         slope = run(DirichletSlope, saved.x, saved.a, saved.a.sum(-1, keepdims=True))
         return slope * (dy - (saved.x * dy).sum(-1, keepdims=True)), None
 
 
-def poisson(input, generator=None) -> Tensor:
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Integers with mean input, in its dtype; the gradient is 0."""
     (input,) = _floats("poisson", input)
     _at_least_zero(input, tr("invalid Poisson rate, expected rate to be non-negative"))
     return flat(_drawn("poisson", generator, input)._array, input)
 
 
-def binomial(count, prob, generator=None) -> Tensor:
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """How often of `count` times something of probability `prob` happens, in their dtype; without gradient."""
     _at_least_zero(count, tr("binomial: expected count >= 0"))
     _at_least_zero(prob, tr("binomial: expected prob >= 0"))
@@ -97,7 +99,7 @@ def binomial(count, prob, generator=None) -> Tensor:
     return _drawn("binomial", generator, count, prob)
 
 
-def gamma(concentration: Tensor, generator=None) -> Tensor:
+def gamma(concentration: Tensor, generator: Generator | None = None) -> Tensor:
     """Draws of the gamma distribution with scale 1.   dconcentration: as the quantile stays."""
     (concentration,) = _floats("gamma", concentration)
     _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))
@@ -105,7 +107,7 @@ def gamma(concentration: Tensor, generator=None) -> Tensor:
     return apply(StandardGamma, concentration, drawn.clamp(min=finfo(drawn.dtype).tiny))
 
 
-def dirichlet(concentration: Tensor, generator=None) -> Tensor:
+def dirichlet(concentration: Tensor, generator: Generator | None = None) -> Tensor:
     """Gamma numbers over their sum, computed in float64.   dconcentration: as the quantiles of the proportions stay."""
     (concentration,) = _floats("dirichlet", concentration)
     _at_least_zero(concentration, tr("gamma: expected concentration >= 0"))

@@ -1,5 +1,8 @@
 """The same values in other places of new memory: turned, moved around the end, repeated."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -13,7 +16,7 @@ from badak.tensor.shape import reshape, sizes
 from badak.tensor.tensor import Tensor
 
 
-def flip(input, *axes, dims=None) -> Tensor:
+def flip(input: Tensor, *axes: Any, dims: Sequence[int] | None = None) -> Tensor:
     """The order along these dims reversed, as a copy."""
     ndim = input._array.ndim
     axes = tuple(axis_of(d, ndim) for d in sizes(axes or (dims,)))
@@ -22,21 +25,21 @@ def flip(input, *axes, dims=None) -> Tensor:
     return apply(ops.Flip, input, axes=axes if ndim else ())
 
 
-def fliplr(input) -> Tensor:
+def fliplr(input: Tensor) -> Tensor:
     """Columns in reverse order."""
     if input._array.ndim < 2:
         raise ShapeError(tr("Input must be >= 2-d. Got {}-d", input._array.ndim), "x.flip(-1)")
     return flip(input, 1)
 
 
-def flipud(input) -> Tensor:
+def flipud(input: Tensor) -> Tensor:
     """Rows in reverse order."""
     if not input._array.ndim:
         raise ShapeError("Input must be >= 1-d. Got 0-d", "x.reshape(1)")
     return flip(input, 0)
 
 
-def roll(input, shifts, dims=None) -> Tensor:
+def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Tensor:
     """Entries moved by `shifts` along `dims`, around the end; without dims as if flat."""
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     if not shifts:
@@ -49,7 +52,7 @@ def roll(input, shifts, dims=None) -> Tensor:
     return as_images(apply(ops.Roll, input, shifts=shifts, axes=tuple(axis_of(d, input._array.ndim) for d in dims)), input)
 
 
-def repeat(input, *times, repeats=None) -> Tensor:
+def repeat(input: Tensor, *times: Any, repeats: Sequence[int] | None = None) -> Tensor:
     """Copies laid side by side, repeats[a] times along each dim; more numbers than dims make new dims in front."""
     if not times and repeats is None:
         raise ArgumentTypeError('repeat() missing 1 required positional arguments: "repeats"', None)
@@ -61,13 +64,13 @@ def repeat(input, *times, repeats=None) -> Tensor:
     return apply(ops.Repeat, input, times=times)
 
 
-def tile(input, *times, dims=None) -> Tensor:
+def tile(input: Tensor, *times: Any, dims: Sequence[int] | None = None) -> Tensor:
     """repeat, with 1 for leading dims that are left out."""
     times = sizes(times or (dims,))
     return repeat(input, (1,) * (input._array.ndim - len(times)) + times)
 
 
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
     """Each entry along dim several times in a row: `repeats` a number, or one for each entry. Without dim as if flat."""
     times = input if repeats is None else repeats
     if not isinstance(times, Tensor | int):

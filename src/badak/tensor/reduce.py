@@ -6,7 +6,7 @@ dtype     compute in this dtype
 """
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from badak.tensor.compare import logical_xor
 from badak.tensor.complex import imag, real
 from badak.tensor.concat import cat
 from badak.tensor.convert import cast
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.elementwise import maximum, minimum
 from badak.tensor.pointwise import sqrt
 from badak.tensor.promote import into, plain
@@ -80,19 +81,33 @@ var = _spread(
 std = _spread("std", ops.Std, "The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0.")
 
 
-def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+def var_mean(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: complex | None = None,
+) -> tuple:
     """(var, mean)."""
     over = None if isinstance(dim, bool) else dim
     return var(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
 
 
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+def std_mean(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: complex | None = None,
+) -> tuple:
     """(std, mean)."""
     over = None if isinstance(dim, bool) else dim
     return std(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
 
 
-def along(input, index, dim: int, keepdim: bool = True):
+def along(input: Tensor, index: Any, dim: int, keepdim: bool = True) -> tuple:
     """(values, indices) for an array of one index in each row along dim (kept as an axis of size 1)."""
     if type(keepdim) is not bool:
         raise keepdim_error(keepdim)
@@ -148,18 +163,25 @@ max = _extreme("max", ops.Amax, np.argmax, maximum, returns.max, est="largest", 
 min = _extreme("min", ops.Amin, np.argmin, minimum, returns.min, est="smallest", er="smaller", example="[0]")
 
 
-def aminmax(input, *, dim=None, keepdim=False, out=None):
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """(min, max)."""
     return returns.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
-def logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor:
+def logsumexp(input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
     x = cast(input, dtypes.default_dtype()) if input._array.dtype.kind in "iub" else input
     return reduced(ops.LogSumExp, x, dim, keepdim, None, out)
 
 
-def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None) -> Tensor:
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: Tensor | int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Tensor:
     """(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.
 
     Args:
@@ -193,7 +215,7 @@ def _nuclear(input, dim, keepdim: bool) -> Tensor:
 
 
 @in_float32
-def dist(input, other, p=2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: complex = 2) -> Tensor:
     """The p-norm of input - other."""
     return norm(input - other, p)
 
@@ -216,7 +238,7 @@ any = _truth("any", np.logical_or, "Whether any value is nonzero: over dim, or o
 all = _truth("all", np.logical_and, "Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch.")
 
 
-def count_nonzero(input, *dims, dim=None) -> Tensor:
+def count_nonzero(input: Tensor, *dims: Any, dim: int | Sequence[int] | None = None) -> Tensor:
     """How many values are not 0."""
     return _count(input, dim if not dims else dims[0] if len(dims) == 1 else dims)
 
@@ -226,7 +248,7 @@ def _count(input, dim) -> Tensor:
     return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
 
 
-def hash_tensor(input, dim=(), *, keepdim: bool = False, mode: int = 0, out=None) -> Tensor:
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Tensor | None = None) -> Tensor:
     """The bits of the numbers, as float64 or int64, joined by xor, in uint64: over dim, or over all."""
     if mode:
         raise ArgumentError(tr("Unknown hash_tensor mode: {}", mode), "mode=0")
@@ -243,20 +265,27 @@ def _xored(input, dim, keepdim) -> Tensor:
     return Tensor._of(np.asarray(np.bitwise_xor.reduce(bits, axis=axes_of(dim, bits.ndim), keepdims=keepdim)))
 
 
-def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor:
+def nansum(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """The sum with NaN counted as 0."""
     expect_real("nansum", input)
     return sum(input.masked_fill(input.isnan(), 0), dim, keepdim, dtype=dtype, out=out)
 
 
-def nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor:
+def nanmean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """The mean of the values that are not NaN."""
     expect_floats("nanmean", input)
     valid = input.isnan().logical_not()
     return nansum(input, dim, keepdim, dtype=dtype) / sum(valid, dim, keepdim)
 
 
-def cumsum(input, dim: int, *, dtype=None, out=None) -> Tensor:
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None) -> Tensor:
     """y_i = sum_{j <= i} x_j along dim; integers and booleans give int64.   dx_j = sum_{i >= j} dy_i.
 
     Args:
@@ -274,7 +303,7 @@ def cumsum(input, dim: int, *, dtype=None, out=None) -> Tensor:
     return _running(ops.CumSum, counting(input, dtypes.agreed(dtype, out)), dim, out)
 
 
-def cumprod(input, dim: int, *, dtype=None, out=None) -> Tensor:
+def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None) -> Tensor:
     """y_i = prod_{j <= i} x_j along dim.   dx_j = sum_{i >= j} dy_i y_i / x_j, written without the division at zeros."""
     return _running(ops.CumProd, counting(input, dtypes.agreed(dtype, out)), dim, out)
 
@@ -284,7 +313,7 @@ def _running(op, x, dim, out) -> Tensor:
     return into(out, apply(op, x, axis=dim) if x._array.ndim else x.clone())
 
 
-def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None) -> Tensor:
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """Differences of neighbours along dim, n times, `prepend` and `append` joined on first; whether booleans differ."""
     if not input._array.ndim:
         raise ShapeError("diff expects input to be at least one-dimensional", "x.reshape(-1)")

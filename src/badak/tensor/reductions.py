@@ -8,6 +8,7 @@ What a function takes stands in its row as `takes`; the stub next to this file, 
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, tr
 from badak.core.public_api.door import door_to
@@ -25,7 +26,7 @@ from badak.tensor.tensor import Tensor
 Function = Callable[..., Tensor]
 
 
-def axes_of(dim, ndim: int):
+def axes_of(dim: Any, ndim: int) -> Any:
     """None for all axes, else the tuple of axes counted from 0."""
     if dim is None:
         return None
@@ -37,7 +38,7 @@ def axes_of(dim, ndim: int):
     return axes if ndim and axes else None if not axes else ()
 
 
-def reduced(op: type[Op], input, dim, keepdim, axis, out, **attributes) -> Tensor:
+def reduced(op: type[Op], input: Tensor, dim: Any, keepdim: bool, axis: Any, out: Tensor | None, **attributes: Any) -> Tensor:
     """The operation over these dims."""
     if axis is not None:
         dim = axis
@@ -48,14 +49,14 @@ def reduced(op: type[Op], input, dim, keepdim, axis, out, **attributes) -> Tenso
     return y if out is None else into(out, y)
 
 
-def counting(input, dtype) -> Tensor:
+def counting(input: Tensor, dtype: DType | None) -> Tensor:
     """input in dtype; without one, integers and booleans as int64, so that their sums do not overflow."""
     if dtype is not None:
         return cast(input, dtypes.to_dtype(dtype))
     return cast(input, dtypes.int64) if input._array.dtype.kind in "iub" else input
 
 
-def not_empty(name: str, input, dim) -> None:
+def not_empty(name: str, input: Tensor, dim: Any) -> None:
     """Raise where there is no value that could be the largest."""
     array = input._array
     if array.size:

@@ -8,13 +8,13 @@ from badak.tensor import dtypes
 from badak.tensor.tensor import Tensor
 
 FUNCTIONS: dict[str, Callable[..., Tensor]]
-def axes_of(dim, ndim: _int) -> Any:
+def axes_of(dim: Any, ndim: _int) -> Any:
     """None for all axes, else the tuple of axes counted from 0."""
-def reduced(op: Any, input, dim, keepdim, axis, out, **attributes) -> Tensor:
+def reduced(op: Any, input: Tensor, dim: Any, keepdim: _bool, axis: Any, out: Tensor | None, **attributes: Any) -> Tensor:
     """The operation over these dims."""
-def counting(input, dtype) -> Tensor:
+def counting(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
     """input in dtype; without one, integers and booleans as int64, so that their sums do not overflow."""
-def not_empty(name: str, input, dim) -> None:
+def not_empty(name: str, input: Tensor, dim: Any) -> None:
     """Raise where there is no value that could be the largest."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: dtypes.dtype | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """y = sum x;   dx = dy for every summand."""

@@ -1,5 +1,8 @@
 """What has been seen so far along a dim, and areas under curves."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.ops import running as ops
 from badak.ops._check import axis_of, expect_floats, in_order
@@ -13,12 +16,12 @@ from badak.tensor.reduce import cumsum
 from badak.tensor.tensor import Tensor
 
 
-def cummax(input, dim: int, *, out=None):
+def cummax(input: Tensor, dim: int, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """(values, indices): the largest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
     return _extreme(ops.CumMax, returns.cummax, input, dim)
 
 
-def cummin(input, dim: int, *, out=None):
+def cummin(input: Tensor, dim: int, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """(values, indices): the smallest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
     return _extreme(ops.CumMin, returns.cummin, input, dim)
 
@@ -31,7 +34,7 @@ def _extreme(op, result, input, dim: int):
     return result(*apply(op, input, axis=dim))
 
 
-def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
+def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """ln of the running sum of exp(x) along dim.   dx_j = sum_{i >= j} dy_i exp(x_j - y_i)."""
     expect_floats("logcumsumexp", input)
     dim, x = axis_of(dim, input._array.ndim), input
@@ -40,7 +43,7 @@ def logcumsumexp(input, dim: int, *, out=None) -> Tensor:
     return into(out, apply(ops.LogCumSumExp, x, axis=dim) if x._array.ndim else x.clone(), exact=True)
 
 
-def trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: complex | None = None, dim: int = -1) -> Tensor:
     """The area under y by trapezoids: sum_i (x_(i+1) - x_i) (y_i + y_(i+1)) / 2, or with steps dx (1) in the place of x's."""
     made = _trapezoids(y, x, dx, dim, "trapezoid").sum(dim)
     if x is None:
@@ -51,7 +54,7 @@ def trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:
 trapz = trapezoid
 
 
-def cumulative_trapezoid(y, x=None, *, dx=None, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: complex | None = None, dim: int = -1) -> Tensor:
     """The area under y up to each point but the first, by trapezoids."""
     made = cumsum(_trapezoids(y, x, dx, dim, "cumulative_trapezoid"), dim)
     if x is None:
@@ -78,7 +81,13 @@ def _trapezoids(y, x, dx, dim: int, name: str) -> Tensor:
     return pairs * steps * 0.5
 
 
-def gradient(input, *, spacing=None, dim=None, edge_order: int = 1) -> tuple[Tensor, ...]:
+def gradient(
+    input: Tensor,
+    *,
+    spacing: float | Sequence[Tensor] | Sequence[float] | None = None,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
     """The slope of samples along each dim: central differences inside, one-sided ones at both ends, exact to the first order there
     or the second (edge_order=2).
 

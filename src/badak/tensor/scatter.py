@@ -1,5 +1,8 @@
 """Reductions into the places that an index names, and slices of a tensor replaced by others."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -21,7 +24,9 @@ from badak.tensor.sort import searchsorted
 from badak.tensor.tensor import Tensor
 
 
-def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bool = True, out=None) -> Tensor:
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Tensor | None = None
+) -> Tensor:
     """y[index[i, j, k], j, k] for dim = 0, and so on, is the sum, prod, mean, amax or amin of all src[i, j, k] that go there.
 
     include_self: the entry of input there counts too. Entries where nothing goes stay.   dsrc, dinput: what each took part with;
@@ -38,7 +43,9 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
     return into(out, _as_was(y, input), exact=True)
 
 
-def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: bool = True, out=None) -> Tensor:
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Tensor | None = None
+) -> Tensor:
     """scatter_reduce of whole slices: slice index[k] along dim is the prod, mean, amax or amin of all source[k] that go there."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise ArgumentError(tr("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {}", reduce), None)
@@ -53,7 +60,15 @@ def index_reduce(input, dim: int, index, source, reduce: str, *, include_self: b
 
 
 def segment_reduce(
-    data, reduce: str, *, lengths=None, indices=None, offsets=None, axis: int = 0, unsafe=False, initial=None
+    data: Any,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: complex | None = None,
 ) -> Tensor:
     """The sum, mean, max, min or prod of each of the segments into which a dim of data is cut, one after the other.
 
@@ -123,7 +138,7 @@ def segment_reduce(
 _EMPTY = {"sum": 0.0, "mean": 0.0, "max": float("-inf"), "min": float("inf"), "prod": 1.0}  # in each segment without initial
 
 
-def put(input, index, source, accumulate: bool = False) -> Tensor:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """input with the entries at flat positions `index` = source, or += to accumulate."""
     if index.numel() != source.numel():
         cause = tr("put(): expected as many values as indices; got {} for {}", source.numel(), index.numel())
@@ -135,23 +150,27 @@ def put(input, index, source, accumulate: bool = False) -> Tensor:
     return index_put(flat, ((index % max(flat.numel(), 1)),), source.reshape(-1), accumulate).reshape(input.shape)
 
 
-def select_scatter(input, src, dim: int, index: int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """input with its slice `index` along dim replaced by src."""
     return _embedded("select_scatter", input, src, lambda x: x.select(dim, index))
 
 
-def slice_scatter(input, src, dim: int = 0, start=None, end=None, step: int = 1) -> Tensor:
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """input with its slices start, start + step, ... before end along dim replaced by src."""
     axis = axis_of(dim, input._array.ndim)
     return _embedded("slice_scatter", input, src, lambda x: x[(slice(None),) * axis + (slice(start, end, step),)])
 
 
-def diagonal_scatter(input, src, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """input with a diagonal replaced by src."""
     return _embedded("diagonal_scatter", input, src, lambda x: x.diagonal(offset, dim1, dim2))
 
 
-def as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor:
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
     """input with the entries that as_strided shows replaced by src."""
     return _embedded("as_strided_scatter", input, src, lambda x: as_strided(x, size, stride, storage_offset))
 
@@ -168,7 +187,7 @@ def _embedded(name: str, input, src, part) -> Tensor:
     return y
 
 
-def as_strided(input, size, stride, storage_offset: int | None = None) -> Tensor:
+def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """A view of the memory of input: entry i lies at storage_offset + i . stride, counted in entries from where the memory begins.
 
     Without storage_offset it begins where input does. dinput: the sum of dy over where input has each place.

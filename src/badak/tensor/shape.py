@@ -1,6 +1,7 @@
 """Other shapes of the same values: views wherever memory allows. Sizes may be given one by one or as one tuple."""
 
 import math
+from collections.abc import Sequence
 from operator import index as as_int
 from typing import Any
 
@@ -19,7 +20,7 @@ from badak.tensor.dtypes import dtype as DType
 from badak.tensor.tensor import Tensor
 
 
-def sizes(given, named=None) -> tuple:
+def sizes(given: Any, named: dict | None = None) -> tuple:
     """(2, 3), ((2, 3),) or ([2, 3],) as (2, 3)."""
     if named or not given:
         raise no_sizes(named or {})
@@ -52,7 +53,7 @@ def _invalid(shape, x: Tensor) -> ShapeError:
     return ShapeError(tr("shape '{}' is invalid for input of size {}", list(shape), n), fix)
 
 
-def view(input, *shape, dtype=None) -> Tensor:
+def view(input: Tensor, *shape: Any, dtype: DType | None = None) -> Tensor:
     """The same memory in another shape, one size of which may be -1; raises where memory does not allow it.
 
     view(dtype) reads the same bytes as another dtype (without gradient).   dx = dy in x's shape.
@@ -99,7 +100,7 @@ def _read_as(x: Tensor, kind: DType) -> np.ndarray:
     return array.view(kind.numpy)
 
 
-def reshape(input, *shape, **named) -> Tensor:
+def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     """Another shape, one size of which may be -1: a view where memory allows it, else a copy.   dx = dy in x's shape.
 
     Args:
@@ -133,17 +134,17 @@ def _is_view(x: Tensor, shape) -> bool:
     return True
 
 
-def view_as(input, other) -> Tensor:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
     """view(other.shape)."""
     return view(input, other._array.shape)
 
 
-def reshape_as(input, other) -> Tensor:
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """reshape(other.shape)."""
     return reshape(input, other._array.shape)
 
 
-def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dims start_dim..end_dim as one.
 
     Args:
@@ -169,12 +170,12 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, (*shape[:start], n, *shape[end + 1 :]))
 
 
-def ravel(input) -> Tensor:
+def ravel(input: Tensor) -> Tensor:
     """All values in one dim, one next to the other."""
     return reshape(input, -1).contiguous()
 
 
-def unflatten(input, dim, sizes) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dim as several, one size of which may be -1."""
     shape = input._array.shape
     dim = axis_of(dim, len(shape))
@@ -189,7 +190,7 @@ def unflatten(input, dim, sizes) -> Tensor:
     return reshape(input, (*shape[:dim], *sizes, *shape[dim + 1 :]))
 
 
-def transpose(input, dim0: int, dim1: int) -> Tensor:
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """The dims dim0 and dim1 exchanged; a view.
 
     Args:
@@ -210,7 +211,7 @@ def transpose(input, dim0: int, dim1: int) -> Tensor:
 swapaxes = swapdims = transpose
 
 
-def t(input) -> Tensor:
+def t(input: Tensor) -> Tensor:
     """A matrix with rows and columns exchanged; a vector as it is."""
     ndim = input._array.ndim
     if ndim > 2:
@@ -218,7 +219,7 @@ def t(input) -> Tensor:
     return see(ops.Transpose, input, a=0, b=1) if ndim == 2 else input
 
 
-def permute(input, *order, dims=None) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Sequence[int] | None = None) -> Tensor:
     """The dims in another order: y's dim i is x's dim dims[i]; a view.
 
     Args:
@@ -242,7 +243,7 @@ def permute(input, *order, dims=None) -> Tensor:
     return see(ops.Permute, input, axes=axes)
 
 
-def movedim(input, source, destination) -> Tensor:
+def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """The dims `source` moved to the places `destination`, the others in their order; a view."""
     ndim = input._array.ndim
     source, destination = ([d] if isinstance(d, int) else list(d) for d in (source, destination))
@@ -263,7 +264,7 @@ def movedim(input, source, destination) -> Tensor:
 moveaxis = movedim
 
 
-def matrices(input, name: str) -> Tensor:
+def matrices(input: Tensor, name: str) -> Tensor:
     """The last two dims exchanged, for an attribute of this name; a single number as it is."""
     ndim = input._array.ndim
     if ndim == 1:
@@ -280,7 +281,7 @@ T = property(_reversed, doc="All dims in reverse order; a view.")
 mT = property(lambda x: matrices(x, "mT"), doc="The last two dims exchanged; a view.")
 
 
-def unsqueeze(input, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A new dim of size 1 before dim `dim`; a view.
 
     Args:
@@ -297,7 +298,7 @@ def unsqueeze(input, dim: int) -> Tensor:
     return see(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
 
 
-def squeeze(input, *dims, dim=None) -> Tensor:
+def squeeze(input: Tensor, *dims: Any, dim: int | Sequence[int] | None = None) -> Tensor:
     """Without the dims of size 1: all of them, or those of `dim` that are; a view.
 
     Args:
@@ -321,7 +322,7 @@ def squeeze(input, *dims, dim=None) -> Tensor:
     return see(ops.View, input, shape=kept)
 
 
-def expand(input, *size, implicit=False) -> Tensor:
+def expand(input: Tensor, *size: Any, implicit: bool = False) -> Tensor:
     """Dims of size 1 seen as larger, new dims in front; -1 keeps a size. A view that cannot be written to.
 
     dx = dy summed over the new dims and the stretched ones.
@@ -361,17 +362,17 @@ def expand(input, *size, implicit=False) -> Tensor:
     return see(ops.Expand, input, shape=tuple(target))
 
 
-def expand_as(input, other) -> Tensor:
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """expand(other.shape)."""
     return expand(input, other._array.shape)
 
 
-def broadcast_to(input, *shape, size=None) -> Tensor:
+def broadcast_to(input: Tensor, *shape: Any, size: Sequence[int] | None = None) -> Tensor:
     """expand(size)."""
     return expand(input, *(shape or (size,)))
 
 
-def broadcast_shapes(*shapes) -> Size:
+def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes have together."""
     try:
         return Size(np.broadcast_shapes(*shapes))
@@ -379,14 +380,14 @@ def broadcast_shapes(*shapes) -> Size:
         return Size(stretched(*shapes))  # whose refusal says where they clash
 
 
-def broadcast_tensors(*tensors) -> tuple:
+def broadcast_tensors(*tensors: Any) -> tuple:
     """The tensors, each expanded to their common shape."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
     shape = broadcast_shapes(*[x._array.shape for x in tensors])
     return tuple(expand(x, shape) for x in tensors)
 
 
-def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple:
     """Pieces of a size (the last may be smaller), or of the sizes listed, along dim; views.
 
     Args:
@@ -421,12 +422,12 @@ def split(tensor, split_size_or_sections, dim: int = 0) -> tuple:
     return apply(ops.Split, tensor, sizes=tuple(parts), axis=dim)
 
 
-def split_with_sizes(input, split_sizes, dim: int = 0) -> tuple:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple:
     """Pieces of these sizes along dim; views."""
     return split(input, list(split_sizes), dim)
 
 
-def chunk(input, chunks: int, dim: int = 0) -> tuple:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple:
     """At most `chunks` equal pieces along dim, the last perhaps smaller; views.
 
     Args:
@@ -445,7 +446,7 @@ def chunk(input, chunks: int, dim: int = 0) -> tuple:
     return split(input, -(-n // chunks) if n else [0] * chunks, dim)
 
 
-def tensor_split(input, indices_or_sections, dim: int = 0) -> tuple:
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple:
     """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
     if not input._array.ndim:
         cause = tr("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
@@ -478,7 +479,7 @@ def _split_at(where: Tensor) -> Any:
     return where.tolist()
 
 
-def unbind(input, dim: int = 0) -> tuple:
+def unbind(input: Tensor, dim: int = 0) -> tuple:
     """All slices along dim, as a tuple of views."""
     if not input._array.ndim:
         raise IndexOutOfRangeError("Dimension specified as 0 but tensor has no dimensions", "x.item() gives its value")
@@ -486,7 +487,7 @@ def unbind(input, dim: int = 0) -> tuple:
     return apply(ops.Unbind, input, axis=dim) if input._array.shape[dim] else ()
 
 
-def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of the matrix of dims dim1 and dim2, as the last dim; a view."""
     ndim = input._array.ndim
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
@@ -495,7 +496,7 @@ def diagonal(input, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     return see(ops.Diagonal, input, offset=offset, a=a, b=b)
 
 
-def unfold(input, dimension: int, size: int, step: int) -> Tensor:
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of `size` along a dim, `step` apart, in a new last dim; a view that cannot be written to."""
     axis = axis_of(dimension, input._array.ndim)
     if size < 0 or step <= 0:

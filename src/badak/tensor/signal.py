@@ -36,8 +36,19 @@ bartlett_window = _window("bartlett_window", np.bartlett, "1 - |2 k / n - 1|.")
 kaiser_window = _window("kaiser_window", lambda n, beta=12.0: np.kaiser(n, beta), "I0(beta sqrt(1 - (2 k / n - 1)^2)) / I0(beta).")
 
 
-def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
-         onesided=None, return_complex=None, align_to_window=None) -> Tensor:  # fmt: skip
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
     """y[f, t] = sum_k window[k] x[t hop + k] exp(-2 pi i k f / n_fft), x (T,) or (B, T) -> (B, n_fft / 2 + 1, frames).
 
     hop_length: n_fft / 4. center: x padded by n_fft / 2 at both ends, so that frame t is around x[t hop]. normalized: over
@@ -77,8 +88,18 @@ def stft(input, n_fft: int, hop_length=None, win_length=None, window=None, cente
     return view_as_real(y) if return_complex is False else y
 
 
-def istft(input, n_fft: int, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None,
-          length=None, return_complex=False) -> Tensor:  # fmt: skip
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
     """The signal whose stft this is: frames transformed back, windowed, added up, over the sum of squared windows.
 
     Raises ArgumentError where that sum is 0 somewhere inside. length: how many values are wanted.

@@ -5,7 +5,7 @@ Equal values keep their order (PyTorch promises that with stable=True only); NaN
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,9 @@ def _gathered(input, order, dim: int):
     return apply(TakeAlong, input, indices, dim=dim), indices
 
 
-def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *, out=None):
+def sort(
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Tensor | Sequence[Tensor] | None = None
+) -> Any:
     """(values, indices) in order along dim.   dx = dy put back at `indices`.
 
     Args:
@@ -75,12 +77,12 @@ def sort(input, dim: int = -1, descending: bool = False, stable: bool = False, *
     return found
 
 
-def msort(input) -> Tensor:
+def msort(input: Tensor) -> Tensor:
     """The values in order along dim 0."""
     return sort(input, 0).values
 
 
-def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that put x in order along dim."""
     in_order("argsort", input)
     dim = axis_of(dim, input._array.ndim)
@@ -88,7 +90,9 @@ def argsort(input, dim: int = -1, descending: bool = False, stable: bool = False
     return Tensor._of(_order(array, dim, descending) if array.ndim else np.zeros((), np.int64))
 
 
-def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out=None):
+def topk(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Tensor | Sequence[Tensor] | None = None
+) -> Any:
     """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`.
 
     Args:
@@ -165,7 +169,7 @@ def _position(name: str, pick, est: str) -> Callable[..., Tensor]:
 argmax, argmin = _position("argmax", np.argmax, "largest"), _position("argmin", np.argmin, "smallest")
 
 
-def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False, *, out=None):
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """(values, indices) of the k-th smallest along dim, k from 1."""
     in_order("kthvalue", input)
     expect_floats("kthvalue", input, also="iu")
@@ -182,7 +186,7 @@ def _kth(array, k: int, dim: int):
     return _order(array, dim, False).take(k, dim) if array.ndim else None
 
 
-def median(input, dim=None, keepdim: bool = False, *, out=None):
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN.
 
     dx: shared evenly by equal entries without dim; with dim, to the entry at `indices`.
@@ -190,7 +194,7 @@ def median(input, dim=None, keepdim: bool = False, *, out=None):
     return _median("median", _middle, input, dim, keepdim)
 
 
-def nanmedian(input, dim=None, keepdim: bool = False, *, out=None):
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
     """As median, of the values that are not NaN; NaN where there are none."""
     return _median("nanmedian", _middle_number, input, dim, keepdim)
 
@@ -230,14 +234,29 @@ _ROUNDED = {"lower": floor, "higher": ceil, "nearest": round}
 
 
 @in_float32
-def nanquantile(input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None) -> Tensor:
+def nanquantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
     """As quantile, of the values that are not NaN; NaN where there are none."""
     return quantile(input, q, dim, keepdim, interpolation=interpolation, out=out, _of_numbers=True)
 
 
 @in_float32
 def quantile(
-    input, q, dim=None, keepdim: bool = False, *, interpolation: str = "linear", out=None, _of_numbers: bool = False
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+    _of_numbers: bool = False,
 ) -> Tensor:
     """The value below which the fraction q lies, along dim or of all; one for each of a vector q, in a new first dim.
 
@@ -288,7 +307,7 @@ def _quantiles(x, q, interpolation: str, of_numbers: bool) -> Tensor:
     return lerp(low, high, weight)
 
 
-def mode(input, dim: int = -1, keepdim: bool = False):
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """(values, indices) of the most frequent value along dim; of equally frequent ones the smallest, its last index."""
     in_order("mode", input)
     array = input._array
@@ -306,7 +325,9 @@ def mode(input, dim: int = -1, keepdim: bool = False):
 # ---------------------------------------------------------------------- distinct values and counts
 
 
-def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim=None):
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
     """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often.
 
     No NaN equals another: each is a value of its own, at the end.
@@ -323,7 +344,7 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
     return made if return_inverse or return_counts else made[0]
 
 
-def unique_consecutive(input, return_inverse: bool = False, return_counts: bool = False, dim=None):
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int = None) -> Any:
     """The values with runs of equal ones (slices along dim, if given) shortened to one."""
     events.read(tr("unique_consecutive, for the size of its result"))
     array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)
@@ -341,7 +362,7 @@ def unique_consecutive(input, return_inverse: bool = False, return_counts: bool 
     return made[0] if len(made) == 1 else made
 
 
-def bincount(input, weights=None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2, ... occurs in a vector, or the sum of their weights."""
     array = input._array
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
@@ -352,7 +373,7 @@ def bincount(input, weights=None, minlength: int = 0) -> Tensor:
     return Tensor._of(np.bincount(array, weights._array, minlength).astype(kind))
 
 
-def histc(input, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
     in_order("histc", input)
     expect_floats("histc", input)
@@ -392,7 +413,15 @@ def _equal_ranges(where: str, bins, bounds, values: np.ndarray, dim: int) -> np.
     return np.linspace(low, high, int(bins) + 1).astype(values.dtype)
 
 
-def histogram(input, bins=100, *, range=None, weight=None, density: bool = False, out=None):  # noqa: A002
+def histogram(
+    input: Tensor,
+    bins: Tensor | int = 100,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: Tensor | Sequence[Tensor] | None = None,
+) -> Any:  # noqa: A002
     """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone.
 
     bins: how many equal ranges, from range[0] to range[1] or those of the data; or their edges, in order.
@@ -414,7 +443,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density: bool = False
     return returns.histogram(Tensor._of(counts), Tensor._of(edges))
 
 
-def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):  # noqa: A002
+def histogramdd(input: Any, bins: Any, *, range: Sequence[float] | None = None, weight: Any = None, density: bool = False) -> Any:  # noqa: A002
     """(hist, bin_edges) of points (..., N): how many, or how much weight, fall into each box of a grid of N dims.
 
     bins: how many equal ranges in each dim, one number or N; or N tensors of edges. range: 2 N bounds, low and high of each dim.
@@ -440,7 +469,15 @@ def histogramdd(input, bins, *, range=None, weight=None, density: bool = False):
     return returns.histogramdd(Tensor._of(counts), tuple(Tensor._of(each) for each in edges))
 
 
-def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_int32: bool = False, sorter=None) -> Tensor:
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor,
+    *,
+    right: bool = False,
+    side: Any = None,
+    out_int32: bool = False,
+    sorter: Tensor | None = None,
+) -> Tensor:
     """Where each value would go into the sorted sequence (its last dim) so that it stays sorted: before equal ones,
     with right=True after them; NaN at its end. Leading dims of both agree, or the sequence is one vector. `sorter` gives
     the order in which a sequence that is not sorted would be."""
@@ -469,6 +506,6 @@ def searchsorted(sorted_sequence, input, *, right: bool = False, side=None, out_
     return Tensor._of(np.where(values == values, found, rows.shape[-1]).astype(np.int32 if out_int32 else np.int64))
 
 
-def bucketize(input, boundaries, *, out_int32: bool = False, right: bool = False) -> Tensor:
+def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The number of the bucket between sorted boundaries that each value falls into."""
     return searchsorted(boundaries, input, right=right, out_int32=out_int32)

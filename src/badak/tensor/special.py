@@ -4,6 +4,7 @@ An integer input gives the default float dtype. Computed in float64 and rounded 
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ __all__ = [
 __all__.extend(SPECIAL)
 
 
-def digamma(input, *, out=None) -> Tensor:
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """d/dx ln Gamma(x): NaN at -1, -2, ..., infinite at 0.   dx = dy polygamma(1, x)."""
     return polygamma(0, input, out=out)
 
@@ -39,7 +40,7 @@ def digamma(input, *, out=None) -> Tensor:
 psi = digamma
 
 
-def polygamma(n, input=None, *, out=None) -> Tensor:
+def polygamma(n: Any, input: Any = None, *, out: Any = None) -> Tensor:
     """The n-th derivative of digamma.   dx = dy polygamma(n + 1, x).   x.polygamma(n) is the method."""
     n, x = (input, n) if isinstance(n, Tensor) and not (isinstance(input, Tensor) and n.dim() == 0) else (n, input)
     if isinstance(n, Tensor) and n._array.dtype.kind in "iu":
@@ -53,12 +54,12 @@ def _shown(n) -> str:
     return repr(n) if isinstance(n, int | float) else f"a {type(n).__name__}"
 
 
-def logit(input, eps=None, *, out=None) -> Tensor:
+def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
     """ln(x / (1 - x)), the inverse of sigmoid; eps keeps x in [eps, 1 - eps].   dx = dy / (x (1 - x)), 0 where it was kept."""
     return into(out, _by_kernel(ops.Logit, real("logit", input), eps=eps))
 
 
-def mvlgamma(input, p: int, *, out=None) -> Tensor:
+def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
     if p < 1:
         raise ArgumentError(tr("p has to be greater than or equal to 1; got {}", p), "p=1")
@@ -71,17 +72,17 @@ def mvlgamma(input, p: int, *, out=None) -> Tensor:
 multigammaln = mvlgamma
 
 
-def ndtr(input, *, out=None) -> Tensor:
+def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The normal distribution function: erfc(-x / sqrt 2) / 2."""
     return into(out, erfc(real("ndtr", input) * -math.sqrt(0.5)) * 0.5)
 
 
-def ndtri(input, *, out=None) -> Tensor:
+def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The normal quantile: x with ndtr(x) = p."""
     return into(out, erfinv(real("ndtri", input) * 2 - 1) * math.sqrt(2))
 
 
-def log_ndtr(input, *, out=None) -> Tensor:
+def log_ndtr(input: Any, *, out: Any = None) -> Tensor:
     """ln ndtr(x): far below 0 -x^2 / 2 + ln(erfcx(-x / sqrt 2) / 2), exact however small ndtr(x) is."""
     x = real("log_ndtr", input)
     low, high = where(x < -1, x, -1.0), where(x < -1, -1.0, x)
@@ -90,7 +91,7 @@ def log_ndtr(input, *, out=None) -> Tensor:
 
 
 @events.pure(elementwise=True)
-def zeta(input, other, *, out=None) -> Tensor:
+def zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hurwitz' zeta function, the sum over k >= 0 of (other + k)^-input; without gradient."""
     a, b = tensors("zeta", input, other)
     a, b = real("zeta", a), real("zeta", b)

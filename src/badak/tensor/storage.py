@@ -40,7 +40,7 @@ class UntypedStorage:
 
     is_cuda = False
 
-    def __init__(self, size: Any = 0, *, device: Any = None):
+    def __init__(self, size: Any = 0, *, device: Any = None) -> None:
         if device is not None and Device(device).type == "meta":
             self._count = size if isinstance(size, int) else len(list(size))
             return
@@ -235,7 +235,7 @@ class TypedStorage:
 
     def __init__(
         self, *data: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None, _internal: bool = False
-    ):
+    ) -> None:
         if len(data) > 1 or (wrap_storage is not None and (data or device is not None or dtype is None)):
             raise ArgumentError(
                 "TypedStorage.__init__ received an invalid combination of arguments",

@@ -42,7 +42,7 @@ def _matrix(name: str, x: Tensor) -> Tensor:
     return x
 
 
-def diag(input, diagonal: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A vector as the diagonal of a matrix, or a matrix's diagonal as a vector (a copy)."""
     if input._array.ndim == 1:
         return diag_embed(input, diagonal)
@@ -56,7 +56,7 @@ def _diagonal_of(input, offset: int) -> Tensor:
     return diagonal(input, offset).clone()
 
 
-def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices of dims dim1 and dim2 that hold the last dim of input on a diagonal, 0 elsewhere."""
     ndim = input._array.ndim + 1
     a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
@@ -71,6 +71,6 @@ def diag_embed(input, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor
     return made.movedim((-2, -1), (a, b)).contiguous()
 
 
-def diagflat(input, offset: int = 0) -> Tensor:
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """All entries of input as a diagonal of one matrix."""
     return diag_embed(input.reshape(-1), offset)

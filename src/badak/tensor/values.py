@@ -104,7 +104,7 @@ class Values(History):
             raise ShapeError(cause, "reduce it first, as in x.mean().item(), or use x.tolist()")
         return self._array.item()
 
-    def tolist(self):
+    def tolist(self) -> Any:
         """The values as nested lists of Python numbers.
 
         Returns: nested lists; a number for no axis

@@ -5,7 +5,7 @@ history is. `apply` hands each operation to its rule (`ops/batching.py`), which 
 numbers, or an operation without a rule, runs for one example after the other.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from inspect import signature
@@ -98,7 +98,7 @@ def _flat(value) -> Iterator[Any]:
         yield value
 
 
-def mapped(value, function):
+def mapped(value: Any, function: Callable) -> Any:
     """The containers with function(part) for each part."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*[mapped(part, function) for part in value])
@@ -179,7 +179,7 @@ def _side_by_side(made: list, level: Level):
 batched_run.append(_run)
 
 
-def innermost(args) -> Level | None:
+def innermost(args: Sequence) -> Level | None:
     """The innermost vmap whose examples one of the arguments, or of their parts, has."""
     return _innermost(_flat(list(args)))
 
@@ -374,7 +374,7 @@ def hook_on_all(x: Tensor, hook: Callable) -> Any:
     return _full(x).register_hook(of_all)
 
 
-def levels_of(xs) -> list[Level]:
+def levels_of(xs: Sequence[Tensor]) -> list[Level]:
     """The vmaps under way whose examples one of the tensors has, from the outermost in."""
     return [level for level in modes.batching if any(on_level(x, level) for x in xs)]
 

@@ -1,6 +1,7 @@
 """`torch.signal.windows`: M factors that let a piece of a signal begin and end softly. sym=False: one period of M + 1 factors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api.taken import named
 from badak.tensor import dtypes
+from badak.tensor.dtypes import Device
 from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
@@ -18,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def made(name: str, values: Callable, n: int, periodic: bool, dtype, device, requires_grad: bool) -> Tensor:
+def made(name: str, values: Callable, n: int, periodic: bool, dtype: Any, device: Device, requires_grad: bool) -> Tensor:
     """`values(n)` gives a window of n > 1 factors, symmetric; a periodic one is a longer one without its last."""
     dtypes.check_device(device)
     kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
@@ -31,7 +33,7 @@ def made(name: str, values: Callable, n: int, periodic: bool, dtype, device, req
     return y.requires_grad_() if requires_grad else y
 
 
-def cosines(n: int, factors) -> np.ndarray:
+def cosines(n: int, factors: Sequence[float]) -> np.ndarray:
     """sum_i (-1)^i a_i cos(2 pi i k / (n - 1)), k = 0 .. n - 1."""
     k = 2 * np.pi * np.arange(n) / (n - 1)
     return sum((-1) ** i * a * np.cos(i * k) for i, a in enumerate(factors))
@@ -74,7 +76,7 @@ def _kaiser(n: int, beta: float = 12.0) -> np.ndarray:
     return np.kaiser(n, beta)
 
 
-def exponential(M, *, center=None, tau=1.0, sym=True, **options) -> Tensor:  # noqa: N803
+def exponential(M: int, *, center: int | None = None, tau: float = 1.0, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """exp(-|k - center| / tau); the center is the middle, or with sym=False any."""
     if sym and center is not None:
         raise ArgumentError("Center must be None for symmetric windows", "sym=False")

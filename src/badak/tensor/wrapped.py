@@ -32,7 +32,7 @@ class Wrapped(Standin):
 
     __slots__ = ("like", "offset", "device", "of")
 
-    def __init__(self, like: np.ndarray, offset: int, device: Any, of: Any = None):
+    def __init__(self, like: np.ndarray, offset: int, device: Any, of: Any = None) -> None:
         self.like, self.offset, self.device, self.of = like, offset, device, of
 
     def complaint(self) -> Exception:

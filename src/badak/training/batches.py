@@ -18,7 +18,7 @@ class Batches:
     for it. Of anything else the batches that were given are passed over, which is exact only if it gives the same ones each time.
     """
 
-    def __init__(self, loader: Iterable, name: str = "loader"):
+    def __init__(self, loader: Iterable, name: str = "loader") -> None:
         if not isinstance(loader, Iterable) or isinstance(loader, (str, bytes, dict, Tensor, np.ndarray)):
             cause = tr("fit: expected {} to give batches; got {}", name, type(loader).__name__)
             raise ArgumentError(cause, "a DataLoader, or a list of batches (inputs, labels)")

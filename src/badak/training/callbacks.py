@@ -84,7 +84,7 @@ class ProgressBar(Callback):
         >>> _ = fit(nn.Linear(4, 4), DataLoader(TensorDataset(x, x)), F.mse_loss, epochs=1, callbacks=[bar], log=bar.write)
     """
 
-    def __init__(self, **options: Any):
+    def __init__(self, **options: Any) -> None:
         self.options = options
         self.bar: Any = None
 
@@ -127,7 +127,7 @@ class EarlyStopping(Callback):
         5
     """
 
-    def __init__(self, monitor: str = "loss", min_delta: float = 0.0, patience: int = 3, mode: str = "auto"):
+    def __init__(self, monitor: str = "loss", min_delta: float = 0.0, patience: int = 3, mode: str = "auto") -> None:
         if type(patience) is not int or patience < 1:
             cause = tr("EarlyStopping: expected patience of 1 evaluation or more; got {!r}", patience)
             raise ArgumentError(cause, "EarlyStopping(patience=3)")
@@ -151,7 +151,7 @@ class ModelCheckpoint(Callback):
     monitor and mode: as in EarlyStopping. badak.io.safetensors.load_file(path) reads them for model.load_state_dict.
     """
 
-    def __init__(self, path: str | os.PathLike, monitor: str = "loss", mode: str = "auto"):
+    def __init__(self, path: str | os.PathLike, monitor: str = "loss", mode: str = "auto") -> None:
         self.path, self.monitor = path, monitor
         self.higher = more_is_better("ModelCheckpoint", monitor, mode)
 

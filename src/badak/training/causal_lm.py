@@ -31,7 +31,7 @@ TEST_BATCH = 64
 class Lines(Dataset):
     """Line i: its tokens, and as labels the ones that follow, the last one `eos`; filled up, unlabelled, to the longest."""
 
-    def __init__(self, lines: list[np.ndarray], eos: int):
+    def __init__(self, lines: list[np.ndarray], eos: int) -> None:
         self.ids = pad(lines, 0)
         self.labels = pad([[*line[1:], eos] for line in lines], IGNORED)
 
@@ -49,7 +49,7 @@ class Writing(Experiment):
     eos: int | None = None
     story_test: StoryTest | None = None  # where the corpus are the stories that badak writes
 
-    def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
+    def __init__(self, setup: GPTSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> None:
         setup = spoken(sized(setup))
         self.corpus = open_corpus(setup.data, tokenizer or own_tokenizer(setup), log)
         self.vocabulary = self.corpus.vocabulary

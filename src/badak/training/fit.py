@@ -43,7 +43,7 @@ class Own(Experiment):
     remedy = tr("a smaller lr, more warmup_steps, or max_grad_norm=1")
     setup: OwnSetup  # type: ignore[assignment]
 
-    def __init__(self, model: Module, loader: Any, loss: Loss, val: Any, metrics: Metrics, prepare: Prepare | None):
+    def __init__(self, model: Module, loader: Any, loss: Loss, val: Any, metrics: Metrics, prepare: Prepare | None) -> None:
         self.model, self.judged, self.metrics, self.given = model, loss, metrics, prepare or take_apart
         self.loader = Batches(loader)  # type: ignore[assignment]
         self.validation = None if val is None else Batches(val, "val")
@@ -182,7 +182,7 @@ def fit(
 class Report(Callback):
     """Tell a line for each evaluation."""
 
-    def __init__(self, log: Callable[[str], None]):
+    def __init__(self, log: Callable[[str], None]) -> None:
         self.log = log
 
     def on_evaluation(self, progress: Progress) -> None:

@@ -241,7 +241,7 @@ class GroupSampler:
         group_size: int = 8,
         config: GenerationConfig = DRAWN,
         suppress_tokens: tuple[int, ...] = (),
-    ):
+    ) -> None:
         if type(group_size) is not int or group_size < 2:
             raise ArgumentError(tr("GroupSampler: a group has 2 answers or more; got {!r:.40}", group_size), "group_size=8")
         self.model, self.reference, self.reward, self.eos = model, reference, reward, eos

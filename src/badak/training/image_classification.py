@@ -21,7 +21,7 @@ class Pictures(Experiment):
 
     setup: ClassifySetup
 
-    def __init__(self, setup: ClassifySetup, log: Callable[[str], None], tokenizer: None = None):
+    def __init__(self, setup: ClassifySetup, log: Callable[[str], None], tokenizer: None = None) -> None:
         self.setup, data = setup, setup.data
         train, test = load_mnist(data.path or None, "train", log), load_mnist(data.path or None, "test", log)
         learned = TensorDataset(*(part[: data.train_images] for part in train))

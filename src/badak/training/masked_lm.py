@@ -27,7 +27,7 @@ class Guessing(Experiment):
 
     setup: BERTSetup
 
-    def __init__(self, setup: BERTSetup, log: Callable[[str], None], tokenizer: None = None):
+    def __init__(self, setup: BERTSetup, log: Callable[[str], None], tokenizer: None = None) -> None:
         self.sentences = read_sentences(setup.data.path)
         self.vocabulary = WordVocabulary.from_texts(self.sentences)
         model = replace(setup.model, vocab_size=len(self.vocabulary), pad_id=self.vocabulary.pad)

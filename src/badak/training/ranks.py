@@ -112,7 +112,7 @@ def _part(loader: DataLoader, rank: int, size: int) -> DataLoader:
 class Sum:
     """The gradients of an update's batches, added as a tree: neighbours, then pairs of neighbours, and at last over the ranks."""
 
-    def __init__(self, ranks: Ranks, params: list[Tensor]):
+    def __init__(self, ranks: Ranks, params: list[Tensor]) -> None:
         self.ranks = ranks
         self.buckets: list[Bucket] = cut([p for p in params if p.requires_grad], float("inf"))
         self.held: list[list[tuple[int, np.ndarray]]] = [[] for _ in self.buckets]

@@ -47,7 +47,7 @@ _NONE_YET = {"bytes": 0, "sha256": hashlib.sha256().hexdigest()}  # of metrics.c
 class Run:
     """A run's folder and its settings."""
 
-    def __init__(self, folder: str | Path, setup: Setup, table: dict[str, Any] | None = None):
+    def __init__(self, folder: str | Path, setup: Setup, table: dict[str, Any] | None = None) -> None:
         self.folder, self.setup = as_path(folder), setup
         self.table = to_dict(setup) if table is None else table  # as config.json has it, without options that came later
 

@@ -8,7 +8,7 @@ from badak.training.score import Score
 class Stopwatch:
     """Seconds since it was made, and pictures or tokens per second in this lap: a lap is the training between two tests."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.started = time.perf_counter()
         self.begin_lap()
 

@@ -65,7 +65,7 @@ class Rows(Dataset):
     or strings take seconds each time.
     """
 
-    def __init__(self, rows: list[np.ndarray], answers: np.ndarray, seconds: np.ndarray | None = None):
+    def __init__(self, rows: list[np.ndarray], answers: np.ndarray, seconds: np.ndarray | None = None) -> None:
         self.lengths, self.seconds = np.array([len(row) for row in rows]), seconds
         self.ids, self.answers = np.concatenate(rows).astype(np.int32), answers
         self.ends = np.cumsum(self.lengths)
@@ -85,7 +85,7 @@ class Reading(Experiment):
     model: BERTClassifier
     vocabulary: Tokenizer
 
-    def __init__(self, setup: TextSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
+    def __init__(self, setup: TextSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> None:
         began = read_learned(setup)
         learned, tested = read_parts(setup.data, setup.train.seed, log)
         self.parts = [hashlib.sha256("\n".join(column).encode("utf-8", "surrogatepass")).digest()

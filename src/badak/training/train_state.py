@@ -37,7 +37,7 @@ MOMENTS = {"adam": _ADAM, "adamw": _ADAM, "sgd": {"momentum_buffer"}}  # what an
 class TrainState:
     """Model, optimizer, schedule, position in the data, and what was counted since the last row."""
 
-    def __init__(self, experiment: Experiment, config: TrainConfig, optimizer: Optimizer | None = None):
+    def __init__(self, experiment: Experiment, config: TrainConfig, optimizer: Optimizer | None = None) -> None:
         self.experiment, self.config = experiment, config
         self.batches_per_epoch = length_of(experiment.loader) or 0  # 0: a stream, which does not say how long it is
         self.updates_per_epoch = config.updates(self.batches_per_epoch)

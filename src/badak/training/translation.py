@@ -33,7 +33,7 @@ class Translating(Experiment):
     setup: TranslateSetup
     model: Seq2Seq
 
-    def __init__(self, setup: TranslateSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None):
+    def __init__(self, setup: TranslateSetup, log: Callable[[str], None], tokenizer: Tokenizer | None = None) -> None:
         data, context = setup.data, setup.model.context
         self.corpus = read_pairs(data)
         for note in self.corpus.notes:

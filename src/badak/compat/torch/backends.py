@@ -1,6 +1,7 @@
 """`torch.backends`: which libraries compute. Their flags can be set and read, and change nothing."""
 
 from contextlib import contextmanager
+from typing import Any
 
 from badak.core.public_api.door import Namespace
 
@@ -9,7 +10,7 @@ class Flags(Namespace):
     """Flags and functions of one backend. `with backend.flags(name=value):` sets some for a block."""
 
     @contextmanager
-    def flags(self, **values):
+    def flags(self, **values: Any) -> Any:
         """Set flags for the length of a block."""
         before = {name: getattr(self, name, None) for name in values}
         self.__dict__.update(values)

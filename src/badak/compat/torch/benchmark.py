@@ -18,7 +18,7 @@ UNITS = (("ns", "nanoseconds", 1e-9), ("us", "microseconds", 1e-6), ("ms", "mill
 class Measurement:
     """Times of one statement, in seconds a run: `times`, `median`, `mean`, `iqr`; `raw_times` are those of number_per_run runs."""
 
-    def __init__(self, number_per_run: int, raw_times: list[float], task_spec: dict[str, Any], metadata: Any = None):
+    def __init__(self, number_per_run: int, raw_times: list[float], task_spec: dict[str, Any], metadata: Any = None) -> None:
         self.number_per_run, self.raw_times, self.task_spec, self.metadata = number_per_run, raw_times, task_spec, metadata
 
     times = property(lambda self: [t / self.number_per_run for t in self.raw_times])
@@ -95,7 +95,7 @@ class Timer:
         self, stmt: str = "pass", setup: str = "pass", global_setup: str = "", timer: Callable[[], float] = perf_counter,
         globals: dict[str, Any] | None = None, label: str | None = None, sub_label: str | None = None,  # noqa: A002
         description: str | None = None, env: str | None = None, num_threads: int = 1, language: Any = "python",
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         if not isinstance(stmt, str) or not isinstance(setup, str):
             cause = tr("Timer: expected stmt and setup as text; got {}", type(stmt).__name__)
             raise ArgumentTypeError(cause, 'Timer("f(x)", globals=...)')
@@ -165,7 +165,7 @@ class Timer:
 class Compare:
     """Measurements as a table for each label: a row for each sub-label, a column for each description."""
 
-    def __init__(self, results: Iterable[Measurement]):
+    def __init__(self, results: Iterable[Measurement]) -> None:
         self._results: list[Measurement] = []
         self._digits: int | None = None
         self.extend_results(results)

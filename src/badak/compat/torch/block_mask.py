@@ -184,7 +184,7 @@ class BlockMask:
         full_q_indices: Tensor | None = None,
         BLOCK_SIZE: tuple[int, int] = (BLOCK, BLOCK),
         mask_mod: Mod = noop_mask,
-    ):
+    ) -> None:
         _table(kv_num_blocks, kv_indices)  # raises for what is no list of blocks
         for names, pair in (("full_kv", (full_kv_num_blocks, full_kv_indices)), ("full_q", (full_q_num_blocks, full_q_indices))):
             if (pair[0] is None) != (pair[1] is None):

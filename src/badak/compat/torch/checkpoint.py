@@ -1,7 +1,7 @@
 """Checkpoints of activations: what a block computed inside is forgotten, and computed again when its gradient is wanted."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager, nullcontext
 from enum import IntEnum
 from typing import Any
@@ -116,16 +116,16 @@ def _first_other(names: list[str], nodes: list[Node]) -> str:
 
 
 def checkpoint(
-    function,
-    *args,
+    function: Any,
+    *args: Any,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
-    context_fn=None,
+    context_fn: Callable | None = None,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
-    **kwargs,
-):
+    **kwargs: Any,
+) -> Tensor:
     """function(*args, **kwargs), whose inner activations are not kept but computed again in backward.
 
     The numbers and gradients are those of the plain call, dropout and autocast included (no dropout with
@@ -169,7 +169,7 @@ def _warn_of_reentrance(reentrant: bool | None, args: tuple) -> None:
         )
 
 
-def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, **kwargs):  # noqa: A002
+def checkpoint_sequential(functions: Any, segments: int, input: Tensor, use_reentrant: bool | None = None, **kwargs: Any) -> Tensor:  # noqa: A002
     """The functions one after the other, in `segments` checkpoints."""
     functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = -(-len(functions) // segments)
@@ -185,12 +185,12 @@ def checkpoint_sequential(functions, segments: int, input, use_reentrant=None, *
     return input
 
 
-def set_checkpoint_debug_enabled(enabled):
+def set_checkpoint_debug_enabled(enabled: Any) -> Any:
     """Accepted; there is nothing more to say about a checkpoint."""
     return nullcontext()
 
 
-def set_checkpoint_early_stop(enable: bool):
+def set_checkpoint_early_stop(enable: bool) -> Any:
     """Accepted: a block is computed again to its end, which changes no number."""
     return nullcontext()
 
@@ -205,7 +205,9 @@ class CheckpointPolicy(IntEnum):
     MUST_CPU_OFFLOAD = 4
 
 
-def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation: bool = False):
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: int | Callable | Sequence[int], allow_cache_entry_mutation: bool = False
+) -> tuple:
     """The two contexts for context_fn. A policy saves time, and changes no number: here all of the block is computed again.
 
     Args:
@@ -227,17 +229,17 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
     return noop_context_fn()
 
 
-def noop_context_fn():
+def noop_context_fn() -> tuple:
     """Two contexts that do nothing."""
     return nullcontext(), nullcontext()
 
 
-def get_device_states(*args) -> tuple[list[int], list[Tensor]]:
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """Accelerators among the tensors, and the states of their generators: two empty lists, for there is only the CPU."""
     return [], []
 
 
-def set_device_states(devices, states, *, device_type=None) -> None:
+def set_device_states(devices: Any, states: Any, *, device_type: Any = None) -> None:
     """Give accelerators their states back. Raises DeviceError where there is one to give."""
     for device, _ in zip(devices, states):
         check_device(f"cuda:{device}")

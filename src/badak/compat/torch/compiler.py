@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from badak.compiler import Compiled
 from badak.core.errors import ArgumentError, ArgumentTypeError, expect_kind, tr
@@ -18,7 +19,7 @@ def compile(  # noqa: A001  (PyTorch's name)
     mode: str | None = None,
     options: dict | None = None,
     disable: bool = False,
-):
+) -> Any:
     """A step that is recorded when it runs and replayed from its fourth call on, with the same bits and less Python.
 
         @badak.compile
@@ -101,7 +102,7 @@ def _itself(thing):
     return thing
 
 
-def disable(fn=None, recursive: bool = True, **options):
+def disable(fn: Callable | None = None, recursive: bool = True, **options: Any) -> Callable:
     """The function itself, which then runs as a part of what calls it, or such a decorator."""
     return _itself if fn is None else fn
 
@@ -122,13 +123,13 @@ def cudagraph_mark_step_begin() -> None:
     """There are no CUDA graphs."""
 
 
-def list_backends(*args) -> list[str]:
+def list_backends(*args: Any) -> list[str]:
     """The empty list."""
     return []
 
 
 @contextmanager
-def set_stance(*args, **kwargs):
+def set_stance(*args: Any, **kwargs: Any) -> Any:
     """A block in which things are compiled otherwise: not at all, as everywhere."""
     yield
 

@@ -1,5 +1,6 @@
 """Devices that are not there. Asking whether they are is answered; asking for work of them is an error."""
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from badak.core.errors import DeviceError, tr
@@ -16,11 +17,11 @@ def refuse(name: str) -> NoReturn:
     raise DeviceError(tr("{}: badak computes on the CPU and has no such device", name), "ask is_available() before")
 
 
-def nothing(*args, **kwargs) -> None:
+def nothing(*args: Any, **kwargs: Any) -> None:
     """Accept the call: without the device there is nothing to do."""
 
 
-def refusing(name: str):
+def refusing(name: str) -> Callable:
     """A function that raises as `refuse` does."""
 
     def refused(*args, **kwargs) -> NoReturn:

@@ -84,7 +84,7 @@ class TorchDispatchMode(Observer):
         finally:
             events.watch(self)
 
-    def on_op_enter(self, op, forward: Callable) -> Callable:
+    def on_op_enter(self, op: Any, forward: Callable) -> Callable:
         def dispatched(save, *arrays, **attributes):
             tensors = [None if a is None else Tensor._of(a) for a in arrays]
             form = form_of(op, name_of(op))
@@ -134,7 +134,7 @@ class TorchDispatchMode(Observer):
                 return view(ask("bmm", Tensor.bmm, *many), *batch, x.shape[-2], w.shape[-1])
         return None
 
-    def on_backward_enter(self, node, backward: Callable) -> Callable:
+    def on_backward_enter(self, node: Any, backward: Callable) -> Callable:
         def dispatched(saved, *dys):
             shown = tuple(None if dy is None else Tensor._of(dy) for dy in dys)
             single: list[bool] = []
@@ -150,7 +150,7 @@ class TorchDispatchMode(Observer):
 
         return dispatched
 
-    def on_call(self, effect, args, kwargs, proceed: Callable) -> Any:
+    def on_call(self, effect: Any, args: Any, kwargs: dict, proceed: Callable) -> Any:
         if effect.kind != "pure" or not any(isinstance(x, Tensor) for x in args):
             return proceed(*args, **kwargs)
         return self._ask(effect.function.__name__.strip("_"), lambda: proceed(*args, **kwargs), args, kwargs, proceed, keeps=False)

@@ -61,23 +61,23 @@ class _Patch(ContextDecorator):
 config = Settings()
 
 
-def optimize(*args, **kwargs):
+def optimize(*args: Any, **kwargs: Any) -> Any:
     """A decorator that gives back what it decorates."""
     return lambda thing: thing
 
 
-def mark_dynamic(*args, **kwargs) -> None:
+def mark_dynamic(*args: Any, **kwargs: Any) -> None:
     """Nothing is compiled for a shape."""
 
 
 mark_static = mark_static_address = maybe_mark_dynamic = mark_unbacked = graph_break = mark_dynamic
 
 
-def set_logs(**levels) -> None:
+def set_logs(**levels: Any) -> None:
     """Nothing is logged: `step.fallback_reason` says why a step was not replayed."""
 
 
-def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     """What torch.compile can be told; badak has one compiler, of PyTorch's usual name."""
     return ["inductor"]
 

@@ -8,6 +8,7 @@ import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import PathFinder
 from types import ModuleType
+from typing import Any
 
 _MODULE = "einops._backends"
 
@@ -46,7 +47,7 @@ class _Teaching(Loader):
 class EinopsFinder(MetaPathFinder):
     """Asked first; speaks up only when einops imports its backends."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         spec = PathFinder.find_spec(name, path, target) if name == _MODULE else None
         if spec is not None and spec.loader is not None:
             spec.loader = _Teaching(spec.loader)

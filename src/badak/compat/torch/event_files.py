@@ -49,7 +49,7 @@ def _number(x: Any) -> float:
 class FileWriter:
     """Writes events into a file of one folder."""
 
-    def __init__(self, log_dir: str, max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = ""):
+    def __init__(self, log_dir: str, max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "") -> None:
         self._folder = str(log_dir)
         self.event_writer = EventFileWriter(self._folder, max_queue, flush_secs, filename_suffix)
 
@@ -83,7 +83,7 @@ class SummaryWriter:
     def __init__(
         self, log_dir: Any = None, comment: str = "", purge_step: int | None = None, max_queue: int = 10, flush_secs: int = 120,
         filename_suffix: str = "",
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         now = datetime.now().strftime("%b%d_%H-%M-%S")
         self.log_dir = log_dir or str(Path("runs", f"{now}_{socket.gethostname()}{comment}"))
         self.purge_step, self.max_queue = purge_step, max_queue

@@ -1,6 +1,6 @@
 """`torch.func`: functions of functions. What they give can be differentiated again, by themselves or by `backward`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,14 @@ __all__ = [
 # ---------------------------------------------------------------------- gradients
 
 
-def gradients(outputs, inputs, grad_outputs=None, *, retain_graph=None, create_graph: bool = False) -> tuple:
+def gradients(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: Sequence[Tensor] | None = None,
+    *,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+) -> tuple:
     """autograd.grad, zeros where nothing depends, where tensors may be those of all examples of a vmap."""
     outputs, inputs = _listed(outputs), _listed(inputs)
     options: dict[str, Any] = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": True}
@@ -201,7 +208,9 @@ def _slopes(outputs: list, leaves: list, again: bool) -> Callable[[list], list]:
     return along
 
 
-def jacrev(func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, _preallocate_and_copy=False):
+def jacrev(
+    func: Callable, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, _preallocate_and_copy: bool = False
+) -> Callable:
     """The function that gives J[y..., x...] = d func[y] / d args[argnums][x], a walk backwards for all elements y at once.
 
     chunk_size: so many elements y at once, for less memory. Where func or args[argnums] are containers, J is a container of

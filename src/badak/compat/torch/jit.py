@@ -289,7 +289,7 @@ def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None =
     return found
 
 
-def script_if_tracing(fn):
+def script_if_tracing(fn: Any) -> Any:
     """The function itself."""
     return fn
 
@@ -301,12 +301,12 @@ annotations = Namespace(
 )  # fmt: skip
 
 
-def annotate(the_type, the_value):
+def annotate(the_type: Any, the_value: Any) -> Any:
     """The value."""
     return the_value
 
 
-def isinstance(obj, target_type) -> bool:  # noqa: A001  (PyTorch's name)
+def isinstance(obj: Any, target_type: Any) -> bool:  # noqa: A001  (PyTorch's name)
     """Python's isinstance, which also looks into lists, dicts and tuples: list[int], dict[str, Tensor], Optional[float]."""
     if builtins.isinstance(target_type, tuple):
         return any(isinstance(obj, each) for each in target_type)
@@ -322,11 +322,11 @@ def isinstance(obj, target_type) -> bool:  # noqa: A001  (PyTorch's name)
     return all(isinstance(each, inner[0]) for each in obj)
 
 
-def fork(func, *args, **kwargs):
+def fork(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Call the function now; `wait` gives its result."""
     return func(*args, **kwargs)
 
 
-def wait(future):
+def wait(future: Any) -> Any:
     """The result of `fork`."""
     return future

@@ -47,17 +47,17 @@ def _split(name: str) -> str:
 class CustomOpDef:
     """What `custom_op` gives: the operator, to be called and to be added to."""
 
-    def __init__(self, operator: Operator, fn: Callable, mutates_args: Any = ()):
+    def __init__(self, operator: Operator, fn: Callable, mutates_args: Any = ()) -> None:
         self._operator, self._qualname, self._init_fn, self.mutates_args = (operator, operator._qualname, fn, mutates_args)
         self.__name__, self.__doc__ = operator.__name__, fn.__doc__
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._operator(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
-    def register_kernel(self, device_types, fn: Callable | None = None, /):
+    def register_kernel(self, device_types: Any, fn: Callable | None = None, /) -> Any:
         """The kernel for these devices."""
         return register_kernel(self._qualname, device_types, fn)
 
@@ -69,7 +69,7 @@ class CustomOpDef:
         """backward(ctx, *grads) gives one gradient for each argument; setup_context(ctx, inputs, output) saves for it."""
         register_autograd(self._qualname, backward, setup_context=setup_context)
 
-    def register_vmap(self, func: Callable | None = None):
+    def register_vmap(self, func: Callable | None = None) -> Any:
         """A batching rule: kept."""
         return register_vmap(self._qualname, func)
 
@@ -83,7 +83,7 @@ def custom_op(
     device_types: Any = None,
     schema: str | None = None,
     tags: Any = None,
-):
+) -> Any:
     """Make a function the operator "namespace::name", or the decorator that does. Called as torch.ops.namespace.name too."""
     _split(name)
 
@@ -99,7 +99,7 @@ def custom_op(
 triton_op = custom_op
 
 
-def register_kernel(op: Any, device_types: Any, func: Callable | None = None, /, *, lib=None):
+def register_kernel(op: Any, device_types: Any, func: Callable | None = None, /, *, lib: Any = None) -> Any:
     """Register the kernel of an operator for a device ("cpu"), several, or all (None, "default"); or the decorator."""
     name = (op._qualname if isinstance(op, Operator | CustomOpDef) else _split(op)).removesuffix(".default")
     kernels = OPERATORS[name]._kernels if name in OPERATORS else _early.setdefault(name, {})
@@ -116,7 +116,7 @@ def register_kernel(op: Any, device_types: Any, func: Callable | None = None, /,
 impl = register_kernel
 
 
-def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable | None = None, lib=None) -> None:
+def register_autograd(op: Any, backward: Callable, /, *, setup_context: Callable | None = None, lib: Any = None) -> None:
     """Register the formula of an operator's backward, in the form of an autograd Function's two methods."""
     _named(op)._formula = backward, setup_context
 
@@ -130,7 +130,7 @@ def _kept(op: Any, func: Callable | None = None, /, *, lib=None, **options):
 register_fake = register_vmap = impl_abstract = register_torch_dispatch = _kept
 
 
-def define(qualname: str, schema: str, *, lib=None, tags=()) -> None:
+def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
     """Declare the operator "namespace::name" with the schema "(Tensor x, int n=1) -> Tensor"; kernels come with impl."""
     _defined(_split(qualname), _parameters(schema))
 
@@ -171,18 +171,18 @@ def _literal(text: str) -> Any:
 class Library:
     """Operators of one namespace: `Library("mylib", "DEF")` declares them, `Library("mylib", "IMPL", "CPU")` gives kernels."""
 
-    def __init__(self, ns: str, kind: str, dispatch_key: str = ""):
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
             raise ArgumentError(tr("Unsupported library kind: {}", kind), '"DEF", "FRAGMENT" or "IMPL"')
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
-    def define(self, schema: str, alias_analysis: str = "", *, tags=()) -> str:
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare "name(Tensor x) -> Tensor"; the name."""
         name = schema.partition("(")[0].strip()
         define(f"{self.ns}::{name}", schema)
         return name
 
-    def impl(self, op_name: Any, fn: Callable, dispatch_key: str = "", **options) -> None:
+    def impl(self, op_name: Any, fn: Callable, dispatch_key: str = "", **options: Any) -> None:
         """The kernel of an operator for a dispatch key."""
         name = op_name._qualname if isinstance(op_name, Operator) else op_name
         name = name if "::" in name else f"{self.ns}::{name}"
@@ -196,7 +196,7 @@ _WORDS = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", int | f
 _ONE_ALONE = {str: "str", dtype: "ScalarType", device: "Device"}  # which stand in no list
 
 
-def infer_schema(prototype_function: Callable, /, *, mutates_args=(), op_name: str | None = None) -> str:
+def infer_schema(prototype_function: Callable, /, *, mutates_args: str | Sequence = (), op_name: str | None = None) -> str:
     """The schema of a function, "(Tensor x, SymInt n=1) -> Tensor", by its annotations.
 
     mutates_args: names of the tensors that it changes, or "unknown". Raises ArgumentError where an annotation says too little.
@@ -270,6 +270,6 @@ def _schema_default(value: Any) -> str:
     raise ArgumentError(tr("infer_schema: unsupported default {!r}", value), "None, a number, a text, a dtype or a device")
 
 
-def opcheck(op: Any, args: tuple, kwargs: dict | None = None, **options) -> NoReturn:
+def opcheck(op: Any, args: tuple, kwargs: dict | None = None, **options: Any) -> NoReturn:
     """Raises NotSupportedError."""
     raise NotSupportedError("opcheck: badak does not trace operators", "torch.autograd.gradcheck checks a formula")

@@ -50,7 +50,7 @@ class MaskedTensor(Tensor):
         made: Any = Tensor._make_wrapper_subclass(cls, data.shape, dtype=data.dtype, requires_grad=requires_grad)
         return made
 
-    def __init__(self, data: Tensor, mask: Tensor, requires_grad: bool = False):
+    def __init__(self, data: Tensor, mask: Tensor, requires_grad: bool = False) -> None:
         if data.shape != mask.shape:
             cause = tr("data.size() must match mask.size(). Got data.size(): {}, mask.size(): {}", data.shape, mask.shape)
             raise ArgumentError(cause, "mask.expand_as(data)")

@@ -32,7 +32,7 @@ for _kind in (Tensor, Parameter, Buffer):
     ForkingPickler.register(_kind, _sent)
 
 
-def spawn(fn, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
+def spawn(fn: Any, args: tuple = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
     """fn(rank, *args) on nprocs ranks of this machine, each a process of its own, as under `badak launch`.
 
     join=False: a ProcessContext, whose `join` waits for them. Raises ArgumentError below one, and what

@@ -25,7 +25,7 @@ OPERATORS: dict[str, "Operator"] = {}
 class Operator:
     """One operator "space::name": its parameters, its kernels by dispatch key, its autograd formula."""
 
-    def __init__(self, name: str, parameters: inspect.Signature | None):
+    def __init__(self, name: str, parameters: inspect.Signature | None) -> None:
         self._qualname, self._parameters = name, parameters
         self._kernels: dict[str, Callable] = {}
         self._formula: tuple[Callable, Callable | None] | None = None
@@ -44,7 +44,7 @@ class Operator:
         cause = tr("Could not run '{}' with arguments from the 'CPU' backend; its kernels: {}", self._qualname, has)
         raise NotSupportedError(cause, "register one with torch.library.register_kernel(name, 'cpu')")
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "Autograd" in self._kernels:
             return self._kernels["Autograd"](*args, **kwargs)
         if "CompositeImplicitAutograd" in self._kernels and "CPU" not in self._kernels:
@@ -105,7 +105,7 @@ _OF_PYTORCH = "_c10d_functional c10d_functional c10d inductor mkldnn prim prims 
 class Namespace:
     """torch.ops.<namespace>."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, name: str) -> "Operator | OpOverloadPacket | Missing":
@@ -127,7 +127,7 @@ class NoLibrary(NotSupportedError, OSError):
     """What PyTorch raises as an OSError where a file of compiled operators cannot be loaded."""
 
 
-def load_library(path) -> NoReturn:
+def load_library(path: Any) -> NoReturn:
     """Raises NoLibrary: badak loads no compiled operators."""
     raise NoLibrary(tr("torch.ops.load_library: badak loads no compiled operators ({})", path), "write them in Python")
 

@@ -245,7 +245,9 @@ class profile:  # noqa: N801
         """The same."""
         return self.events()
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False):
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
         """The sums by name, or by name and shapes of the inputs."""
         return self.events().key_averages(group_by_input_shape)
 

@@ -102,7 +102,9 @@ class EventList(list):
         """us of all of them."""
         return sum(each.self_cpu_time_total for each in self)
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False):
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> "EventList":
         """The sums by name, or by name and shapes of the inputs."""
         sums: dict[tuple, FunctionEventAvg] = {}
         for event in self:

@@ -26,7 +26,7 @@ class SobolEngine:
 
     MAXBIT, MAXDIM = 30, 21201
 
-    def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None):
+    def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None) -> None:
         if not isinstance(dimension, int) or not 1 <= dimension <= self.MAXDIM:
             cause = tr("Supported range of dimensionality for SobolEngine is [1, {}]; got {!r}", self.MAXDIM, dimension)
             raise ArgumentError(cause, "SobolEngine(2)")

@@ -127,7 +127,7 @@ def get_num_interop_threads() -> int:
     return int(_settings["interop"])
 
 
-def set_default_device(device) -> None:
+def set_default_device(device: Any) -> None:
     """Make new tensors there: on the CPU, as always, or on the meta device. Raises NotSupportedError for any other."""
     wanted = Device("cpu" if device is None else device)
     if wanted.type != "meta":

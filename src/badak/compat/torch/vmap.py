@@ -12,7 +12,9 @@ from badak.tensor import vmap as batching
 from badak.tensor.batched import NoNumber, Unbatched
 
 
-def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None):
+def vmap(
+    func: Callable, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Callable:
     """func for tensors with a further dim: it is called once, and each operation in it runs on all examples together.
 
         vmap(f)(x, y)[i] = f(x[i], y[i])

@@ -13,7 +13,7 @@ class WeakIdRef(weakref.ref):
 
     __slots__ = ("_id",)
 
-    def __init__(self, key: Any, callback: Any = None):
+    def __init__(self, key: Any, callback: Any = None) -> None:
         self._id = id(key)
         super().__init__(key, callback)  # type: ignore[call-arg]
 
@@ -28,7 +28,7 @@ class WeakIdRef(weakref.ref):
 class WeakIdKeyDictionary(MutableMapping):
     """A dict whose keys are objects, by identity; an entry is gone with its key."""
 
-    def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef):  # noqa: A002  (PyTorch's name)
+    def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef) -> None:  # noqa: A002  (PyTorch's name)
         self.ref_type = ref_type
         self.data: Any = {}
         self.update(dict or {})
@@ -72,7 +72,7 @@ WeakTensorKeyDictionary = WeakIdKeyDictionary
 class TensorWeakRef:
     """A weak reference to a tensor, equal to another one to the very same tensor."""
 
-    def __init__(self, tensor: Tensor):
+    def __init__(self, tensor: Tensor) -> None:
         self.ref = WeakIdRef(tensor)
 
     def __call__(self) -> Tensor | None:

@@ -21,7 +21,7 @@ FIX = "\nfix: "
 class Words(gettext.GNUTranslations):
     """A compiled catalogue whose entries can be listed."""
 
-    def __init__(self, file: Any):
+    def __init__(self, file: Any) -> None:
         self.entries: dict[str, str] = {}
         super().__init__(file)
 
@@ -33,7 +33,7 @@ class Words(gettext.GNUTranslations):
 class Catalogue:
     """What can be said in one language: `entries` are translations by template."""
 
-    def __init__(self, entries: dict[str, str]):
+    def __init__(self, entries: dict[str, str]) -> None:
         self.entries = {key: said for key, said in entries.items() if said}
 
     def said(self, text: str) -> str:

@@ -212,7 +212,7 @@ def guard_types(names: dict[str, Any], space: str) -> None:
                     setattr(value, member, kept if made is function else type(function)(kept))
 
 
-def explain(error: BaseException, function: Callable, name: str, args, kwargs, space: str) -> None:
+def explain(error: BaseException, function: Callable, name: str, args: Any, kwargs: dict, space: str) -> None:
     """Raise what says in two lines why the call failed; return where the exception is to pass as it is."""
     if isinstance(error, BadakError):
         if error.fix is None:

@@ -24,13 +24,13 @@ from badak.core.public_api.version import version
 class Given(Loader):
     """Hands out a module that there is already, under one more name."""
 
-    def __init__(self, module):
+    def __init__(self, module: Any) -> None:
         self.module = module
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         return None
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         if isinstance(self.module, ModuleType | Namespace) and not hasattr(self.module, "__path__"):
             self.module.__path__ = []  # so that `from it import name` asks the finders for a name that it has not
         if isinstance(self.module, Namespace):
@@ -41,7 +41,7 @@ class Given(Loader):
 class BadakFinder(MetaPathFinder):
     """Asked last for badak.<...>: what stands elsewhere, and stand-ins for what PyTorch has."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if not name.startswith("badak."):
             return None
         dotted = _pytorch_name(name)
@@ -104,7 +104,7 @@ class TorchFinder(MetaPathFinder):
         """The distribution named torch, which packages ask for its version."""
         return [TorchDistribution()] if getattr(context, "name", None) == "torch" else []
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name == "functorch" or name.startswith("functorch."):  # which PyTorch's wheel brings, too
             return _spec(name, reach(f"badak.compat.torch.{name}"))
         if name != "torch" and not name.startswith("torch."):

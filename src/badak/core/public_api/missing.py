@@ -51,7 +51,7 @@ def placeholders(space: str) -> list[str]:
 class AbsentName(Shown, AttributeError):
     """A name that nobody has. Its message looks for the one that was meant when it is shown, for hasattr() asks often."""
 
-    def __init__(self, text: str, name: str = "", owner: object = None):
+    def __init__(self, text: str, name: str = "", owner: object = None) -> None:
         super().__init__(text)
         self.name, self._owner = name, owner  # Python looks for what was meant by itself, where it has `obj`
 
@@ -92,7 +92,7 @@ class Missing(ModuleType):
 
     is_placeholder = True
 
-    def __init__(self, dotted: str):
+    def __init__(self, dotted: str) -> None:
         super().__init__(f"badak.{dotted}")
         self.__dict__.update(_dotted=dotted, __path__=[], __qualname__=dotted.rpartition(".")[2])
 
@@ -103,7 +103,7 @@ class Missing(ModuleType):
             return Missing(f"{self._dotted}.{name}")
         raise missing(f"{self._dotted}.{name}")
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         frame = asker()
         in_decorator = frame is not None and stands_in_decorator(frame)
         if not in_decorator and not is_being_imported(frame):
@@ -112,7 +112,7 @@ class Missing(ModuleType):
             return self._refusing(args[0])
         return self
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         if _is_type(key) or is_being_imported(asker()):
             return self
         raise missing(self._dotted)

@@ -41,7 +41,7 @@ class _State(threading.local):
 state = _State()
 
 
-def disabled(cls, func, types, args=(), kwargs=None):
+def disabled(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The `__torch_function__` of a class that leaves everything to badak, as Parameter does: func, and no class is asked."""
     before, state.without_classes = state.without_classes, True
     try:

@@ -153,7 +153,7 @@ def end(cause: str, fix: str) -> NoReturn:
 class Guard:
     """One rank and the line to the launcher."""
 
-    def __init__(self, command: list[str]):
+    def __init__(self, command: list[str]) -> None:
         address, _, token = os.environ.pop("BADAK_LAUNCHER").rpartition(":")
         log, files = os.environ.pop("BADAK_LAUNCH_LOGS", ""), os.environ.pop("BADAK_LAUNCH_FILES", "")
         self.here, self.dismissed, self.finished = place(), False, False

@@ -65,7 +65,7 @@ class Rank:
 class Failure(Exception):
     """Why the ranks are ended."""
 
-    def __init__(self, cause: str, fix: str):
+    def __init__(self, cause: str, fix: str) -> None:
         super().__init__(cause)
         self.cause, self.fix = cause, fix
 
@@ -73,7 +73,7 @@ class Failure(Exception):
 class Verdict:
     """Looks at the ranks again and again; `look` raises Failure."""
 
-    def __init__(self, hang: float, names_hosts: bool):
+    def __init__(self, hang: float, names_hosts: bool) -> None:
         self.hang, self.names_hosts = hang, names_hosts
         self.knot: tuple[float, dict[int, str]] = (0.0, {})  # since when which ranks wait for each other
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from badak.core.errors import NotSupportedError, tr
 from badak.distributed.launch.exit_status import START, Failure, Rank, Verdict
@@ -82,7 +83,7 @@ def _logs(folder: Path, ranks: int) -> Path:
 class Attempt:
     """One life of all ranks."""
 
-    def __init__(self, order: Order, number: int, say: Callable[[str], None]):
+    def __init__(self, order: Order, number: int, say: Callable[[str], None]) -> None:
         self.order, self.number, self.say = order, number, say
         self.hosts = read_hosts(order.hosts) if order.hosts else []
         self.address = address(self.hosts)
@@ -171,7 +172,7 @@ class Attempt:
         elif len(self.asked) > 1 or now - self.since > GRACE:
             raise Stopped(f"stopped by {ENDINGS[self.asked[-1]]}, without waiting for the ranks", "")  # type: ignore[index]
 
-    def interrupt(self, number, frame=None) -> None:
+    def interrupt(self, number: Any, frame: Any = None) -> None:
         """Ask the ranks to end, as this signal does."""
         self.asked.append(number)
         self.since = time.monotonic()

@@ -18,7 +18,7 @@ LOOK = 0.2  # seconds between two looks at the clock
 class Caller:
     """One connection: a stranger until it has said the token, then a guard."""
 
-    def __init__(self, line: socket.socket):
+    def __init__(self, line: socket.socket) -> None:
         self.line, self.since = line, time.monotonic()
         self.heard = b""
         self.known = False
@@ -28,7 +28,7 @@ class Caller:
 class Listener:
     """The socket, and a thread that hears all guards; `ranks` is what they tell."""
 
-    def __init__(self, host: str, token: str, size: int):
+    def __init__(self, host: str, token: str, size: int) -> None:
         self.token, self.size = token.encode(), size
         self.server = socket.create_server((host, 0))
         self.server.setblocking(False)

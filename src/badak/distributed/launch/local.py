@@ -22,7 +22,7 @@ WIDTHS = "kvsname_max=256 keylen_max=64 vallen_max=1024"
 class Local:
     """Guards that were started here; like a Popen of MPI's own starter."""
 
-    def __init__(self, command: list[str], size: int, env: dict[str, str], inherited: tuple[int, ...] = ()):
+    def __init__(self, command: list[str], size: int, env: dict[str, str], inherited: tuple[int, ...] = ()) -> None:
         self.returncode: int | None = None
         self.guards: list[subprocess.Popen] = []
         env = {name: value for name, value in env.items() if not name.startswith(OTHERS)}
@@ -75,7 +75,7 @@ class Local:
 class Meeting:
     """What the ranks' MPI asks at its start: who is there, and what the others have laid down for all."""
 
-    def __init__(self, lines: list[socket.socket]):
+    def __init__(self, lines: list[socket.socket]) -> None:
         self.lines = lines
         self.heard = [b""] * len(lines)
         self.values = {"PMI_process_mapping": f"(vector,(0,1,{len(lines)}))"}  # all on one machine

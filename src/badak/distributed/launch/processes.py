@@ -13,7 +13,7 @@ from badak.distributed.launch.spawned import Spawned
 class RankProcess:
     """One rank, in the words of Python's Process."""
 
-    def __init__(self, spawned: Spawned, thread: threading.Thread, number: int):
+    def __init__(self, spawned: Spawned, thread: threading.Thread, number: int) -> None:
         self._spawned, self._thread, self._number = spawned, thread, number
         self.name = f"rank-{number}"
 
@@ -63,7 +63,7 @@ class ProcessContext:
         daemon: whether they end when this program does; else that waits for them
     """
 
-    def __init__(self, call: Callable, args: tuple, ranks: int, daemon: bool = False):
+    def __init__(self, call: Callable, args: tuple, ranks: int, daemon: bool = False) -> None:
         self._spawned = Spawned(call, args, ranks)
         self._thread = threading.Thread(target=self._spawned.run, name="badak-spawn", daemon=daemon)
         self._thread.start()

@@ -73,7 +73,7 @@ class Spawned:
     Raises ArgumentTypeError for what cannot be sent there, StateError within a rank.
     """
 
-    def __init__(self, call: Callable, args: tuple, ranks: int):
+    def __init__(self, call: Callable, args: tuple, ranks: int) -> None:
         if among_many() is not None:
             cause = tr("multiprocessing.spawn: {} processes, but this is one of several ranks already", ranks)
             raise StateError(cause, "call its function here")

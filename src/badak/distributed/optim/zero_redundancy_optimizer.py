@@ -42,7 +42,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         parameters_as_bucket_view: bool = False,
         overlap_with_ddp: bool = False,
         **defaults: Any,
-    ):
+    ) -> None:
         _check_class(optimizer_class)
         if overlap_with_ddp:
             cause = tr("ZeroRedundancyOptimizer: overlap_with_ddp=True is not there: ranks update when step() is called")

@@ -3,6 +3,8 @@
 `inplace=True` writes the result into the input, as in PyTorch, and saves no memory here.
 """
 
+from typing import Any
+
 from badak.core.errors import ArgumentError, ShapeError, tr, warn_once
 from badak.nn.functional._common import float_tensor, number_tensor, original, placed, real_tensor, tensor
 from badak.ops import activation as ops
@@ -25,7 +27,7 @@ __all__ = [
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al. 2017: they keep mean 0, variance 1
 
 
-def relu(input, inplace=False) -> Tensor:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """y = max(x, 0).   dx = dy where y > 0, else 0.
 
     Args:
@@ -41,7 +43,7 @@ def relu(input, inplace=False) -> Tensor:
     return placed(of_tensor(tensor(input, "relu")), input, inplace, "relu_")
 
 
-def gelu(input, approximate="none") -> Tensor:
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """y = x Phi(x), Phi the distribution function of the standard normal.   dx = dy (Phi(x) + x phi(x)).
 
     approximate="tanh": y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as in GPT-2. Hendrycks, Gimpel 2016.
@@ -61,7 +63,7 @@ def gelu(input, approximate="none") -> Tensor:
     return apply(ops.GELU, real_tensor(float_tensor(input, "gelu"), "gelu"), approximate=approximate)
 
 
-def silu(input, inplace=False) -> Tensor:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """y = x s, s = sigmoid(x).   dx = dy s (1 + x (1 - s)).   Also called swish.
 
     Args:
@@ -77,17 +79,17 @@ def silu(input, inplace=False) -> Tensor:
     return placed(apply(ops.SiLU, float_tensor(input, "silu")), input, inplace, "silu_")
 
 
-def tanh(input) -> Tensor:
+def tanh(input: Tensor) -> Tensor:
     """y = tanh(x).   dx = dy (1 - y^2)."""
     return tensor(input, "tanh").tanh()
 
 
-def sigmoid(input) -> Tensor:
+def sigmoid(input: Tensor) -> Tensor:
     """y = 1 / (1 + exp(-x)).   dx = dy y (1 - y)."""
     return tensor(input, "sigmoid").sigmoid()
 
 
-def softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """y = exp(x) / sum exp(x) along `dim`.   dx = y (dy - sum(dy y)).   A row of -inf gives NaN.
 
     dtype: x is converted to it first. Without `dim` it is guessed as PyTorch does, with a warning.
@@ -108,7 +110,7 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
     return apply(Softmax, _cast(input, dtype, "softmax"), dim=_dim(dim, input, "softmax"))
 
 
-def log_softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """y = x - log sum exp(x) along `dim`.   dx = dy - exp(y) sum(dy).
 
     Args:
@@ -127,7 +129,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
     return apply(LogSoftmax, _cast(input, dtype, "log_softmax"), dim=_dim(dim, input, "log_softmax"))
 
 
-def softmin(input, dim=None, _stacklevel=3, dtype=None) -> Tensor:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """softmax(-x)."""
     return softmax(-_cast(input, dtype, "softmin"), _dim(dim, input, "softmin"))
 
@@ -146,7 +148,7 @@ def _dim(dim, x: Tensor, name: str) -> int:
     return guess
 
 
-def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution: softmax((logits + g) / tau), g = -log(-log(u)).
 
     hard=True: the one-hot of the largest, whose gradient is that of the soft sample. Jang, Gu, Poole 2017.
@@ -162,13 +164,13 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> Tensor:
     return zeros_like(soft).scatter_(dim, winner, 1.0) - soft.detach() + soft
 
 
-def logsigmoid(input) -> Tensor:
+def logsigmoid(input: Tensor) -> Tensor:
     """y = log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), without overflow.   dx = dy sigmoid(-x)."""
     x = float_tensor(input, "logsigmoid")
     return (-softplus(-x, threshold=float("inf"))).contiguous()
 
 
-def softplus(input, beta=1.0, threshold=20.0) -> Tensor:
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.   dx = dy sigmoid(beta x)."""
     x = float_tensor(input, "softplus")
     return _softplus(x, beta, threshold)
@@ -181,7 +183,7 @@ def _softplus(x: Tensor, beta: float, threshold: float) -> Tensor:
     return y if threshold == float("inf") else where(z > threshold, x, y)
 
 
-def mish(input, inplace=False) -> Tensor:
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """y = x tanh(softplus(x)). Misra 2019."""
     return placed(_mish(original(float_tensor(input, "mish"), inplace, "mish")), input, inplace, "mish_")
 
@@ -191,7 +193,7 @@ def _mish(x: Tensor) -> Tensor:
     return x * softplus(x).tanh()
 
 
-def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """y = x between min_val and max_val, the nearer of the two beyond."""
     if min_val > max_val:
         raise ArgumentError(tr("hardtanh: expected min_val <= max_val; got {}, {}", min_val, max_val), "swap them")
@@ -203,7 +205,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor:
     return placed(_between(x, min_val, max_val), input, inplace, "hardtanh_")
 
 
-def relu6(input, inplace=False) -> Tensor:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """y = min(max(x, 0), 6)."""
     x = original(input, inplace, "relu6")
     if x._array.dtype.kind == "b":
@@ -217,7 +219,7 @@ def _between(x: Tensor, low: float, high: float) -> Tensor:
     return where(inside, x, x.detach().clamp(low, high))
 
 
-def hardsigmoid(input, inplace=False) -> Tensor:
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """y = min(max(x + 3, 0), 6) / 6."""
     return placed(_hardsigmoid(float_tensor(input, "hardsigmoid")), input, inplace, "hardsigmoid_")
 
@@ -227,7 +229,7 @@ def _hardsigmoid(x: Tensor) -> Tensor:
     return _between(x + 3.0, 0.0, 6.0) / 6.0
 
 
-def hardswish(input, inplace=False) -> Tensor:
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """y = x min(max(x + 3, 0), 6) / 6. Howard et al. 2019."""
     return placed(_hardswish(original(float_tensor(input, "hardswish"), inplace, "hardswish")), input, inplace, "hardswish_")
 
@@ -237,19 +239,19 @@ def _hardswish(x: Tensor) -> Tensor:
     return x * _between(x + 3.0, 0.0, 6.0) / 6.0
 
 
-def leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """y = x where x > 0, else negative_slope x."""
     x = original(float_tensor(input, "leaky_relu"), inplace, "leaky_relu")
     return placed(where(x > 0, x, x * negative_slope), input, inplace, "leaky_relu_")
 
 
-def elu(input, alpha: float = 1.0, inplace=False) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x) - 1). Clevert et al. 2016."""
     x, alpha = original(real_tensor(float_tensor(input, "elu"), "elu"), inplace, "elu"), float(alpha * 1.0)  # no text
     return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0), input, inplace, "elu_")
 
 
-def celu(input, alpha: float = 1.0, inplace=False) -> Tensor:
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """y = x where x > 0, else alpha (exp(x / alpha) - 1)."""
     if alpha == 0:
         raise ArgumentError("alpha cannot be 0 for CELU", "alpha=1.0")
@@ -257,19 +259,19 @@ def celu(input, alpha: float = 1.0, inplace=False) -> Tensor:
     return placed(apply(ops.ELU, x, alpha=alpha, scale=1.0, input_scale=1.0 / alpha), input, inplace, "celu_")
 
 
-def selu(input, inplace=False) -> Tensor:
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """y = scale elu(x, alpha), with the two constants that keep mean 0 and variance 1."""
     x = original(real_tensor(float_tensor(input, "selu"), "selu"), inplace, "selu")
     return placed(apply(ops.ELU, x, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0), input, inplace, "selu_")
 
 
-def threshold(input, threshold, value, inplace=False) -> Tensor:
+def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) -> Tensor:
     """y = value where x <= threshold, else x: NaN stays NaN."""
     x = original(number_tensor(input, "threshold"), inplace, "threshold")
     return placed(where(x <= threshold, value, x), input, inplace, "threshold_")
 
 
-def glu(input, dim=-1) -> Tensor:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """y = a sigmoid(b), a and b the two halves of x along `dim`. Dauphin et al. 2017."""
     x = float_tensor(input, "glu")
     size = x.shape[dim]
@@ -285,17 +287,17 @@ def _gated(a: Tensor, b: Tensor) -> Tensor:
 
 
 @in_float32
-def softsign(input) -> Tensor:
+def softsign(input: Tensor) -> Tensor:
     """y = x / (1 + |x|)."""
     return input / (input.abs() + 1.0)
 
 
-def tanhshrink(input) -> Tensor:
+def tanhshrink(input: Tensor) -> Tensor:
     """y = x - tanh(x)."""
     return input - input.tanh()
 
 
-def softshrink(input, lambd=0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """y = x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
     if lambd < 0:
         raise ArgumentError(tr("softshrink: lambda must be greater or equal to 0, but found to be {}.", lambd), "abs(lambd)")
@@ -303,43 +305,43 @@ def softshrink(input, lambd=0.5) -> Tensor:
     return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, where(input.isnan(), input.detach(), 0.0)))
 
 
-def relu_(input) -> Tensor:
+def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
     return relu(input, True)
 
 
-def leaky_relu_(input, negative_slope=0.01) -> Tensor:
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """leaky_relu, in place."""
     return leaky_relu(input, negative_slope, True)
 
 
-def elu_(input, alpha=1.0) -> Tensor:
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """elu, in place."""
     return elu(input, alpha, True)
 
 
-def celu_(input, alpha=1.0) -> Tensor:
+def celu_(input: Tensor, alpha: Any = 1.0) -> Tensor:
     """celu, in place."""
     return celu(input, alpha, True)
 
 
-def selu_(input) -> Tensor:
+def selu_(input: Tensor) -> Tensor:
     """selu, in place."""
     return selu(input, True)
 
 
-def hardtanh_(input, min_val=-1.0, max_val=1.0) -> Tensor:
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """hardtanh, in place."""
     return hardtanh(input, min_val, max_val, True)
 
 
-def threshold_(input, threshold, value) -> Tensor:
+def threshold_(input: Tensor, threshold: Any, value: Any) -> Tensor:
     """threshold, in place."""
     x = original(number_tensor(input, "threshold_"), True, "threshold_")
     return placed(where(x <= threshold, value, x), input, True, "threshold_")
 
 
-def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) -> Tensor:
+def rrelu(input: Tensor, lower: Any = 1.0 / 8, upper: Any = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
     """y = x where x > 0, else a x: a uniform on [lower, upper), drawn for each such x in training, else their mean.
 
     Source: Xu et al. 2015, "Empirical evaluation of rectified activations in convolutional network".
@@ -355,6 +357,6 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) ->
     return placed(x * ones_like(x.detach()).masked_scatter(below, slopes), input, inplace, "rrelu_")
 
 
-def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False) -> Tensor:
+def rrelu_(input: Tensor, lower: complex = 1.0 / 8, upper: complex = 1.0 / 3, training: bool = False) -> Tensor:
     """rrelu, in place."""
     return rrelu(input, lower, upper, training, True)

@@ -15,7 +15,16 @@ __all__ = ["batch_norm", "instance_norm"]
 HALVES = (float16, bfloat16)
 
 
-def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05) -> Tensor:
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
     """y = weight (x - mean) / sqrt(var + eps) + bias for each channel of x (N, C, ...), over all else.
 
     training: mean and (biased) var are those of x, and running_mean, running_var move towards them (the variance unbiased)
@@ -80,7 +89,14 @@ def _apply(x: Tensor, weight, bias, mean: Tensor, var: Tensor, eps: float, movin
 
 
 def instance_norm(
-    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05
+    input: Tensor,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
 ) -> Tensor:
     """As batch_norm for each x[n, c] by itself, over the positions alone. Ulyanov et al. 2016."""
     x = tensor(input, "instance_norm")

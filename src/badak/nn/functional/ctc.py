@@ -14,7 +14,13 @@ __all__ = ["ctc_loss"]
 
 @in_float32
 def ctc_loss(
-    log_probs, targets, input_lengths, target_lengths, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
 ) -> Tensor:
     """-ln of the probability of all ways to spell each row of targets, in nats.
 

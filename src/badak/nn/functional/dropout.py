@@ -17,7 +17,7 @@ from badak.tensor.upcast import in_float32
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
-def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """y = x keep / (1 - p), keep True with probability 1 - p.   dx = dy keep / (1 - p).   Without training, x itself.
 
     Args:
@@ -45,17 +45,17 @@ def dropout(input, p=0.5, training=True, inplace=False) -> Tensor:
     return placed(apply(Dropout, x, keep, p=p), x, inplace, "dropout_")
 
 
-def dropout1d(input, p=0.5, training=True, inplace=False) -> Tensor:
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
     return _channels(input, p, training, inplace, 1, "dropout1d")
 
 
-def dropout2d(input, p=0.5, training=True, inplace=False) -> Tensor:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, H, W), or of (N, C, L) as PyTorch reads it, and warns of it."""
     return _channels(input, p, training, inplace, 2, "dropout2d")
 
 
-def dropout3d(input, p=0.5, training=True, inplace=False) -> Tensor:
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     return _channels(input, p, training, inplace, 3, "dropout3d")
 
@@ -90,7 +90,7 @@ def _few_dims() -> ArgumentError:
     return ArgumentError("Feature dropout requires at least 2 dimensions in the input", "x (N, C, ...)")
 
 
-def alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """y = a (x keep + saturation (1 - keep)) + b, with a and b such that mean 0 and variance 1 stay (for SELU nets)."""
     x = _checked(input, p, "alpha_dropout")
     if p == 0 or not training or x.numel() == 0:
@@ -115,7 +115,7 @@ def _checked(input, p: float, name: str) -> Tensor:
     return tensor(input, name)
 
 
-def feature_alpha_dropout(input, p=0.5, training=False, inplace=False) -> Tensor:
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """alpha_dropout of whole channels of (N, C, ...)."""
     x = _checked(input, p, "feature_alpha_dropout")
     if p == 0 or not training or x.numel() == 0:

@@ -1,5 +1,7 @@
 """Tables of vectors, and one-hot vectors."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.autograd import no_grad
@@ -15,7 +17,15 @@ from badak.tensor.inplace import changed_
 __all__ = ["embedding", "one_hot"]
 
 
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False) -> Tensor:
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
     """y[..., :] = weight[ids[...], :].   dweight[v] = sum of dy where ids == v.
 
     ids int (...), weight (V, C) -> (..., C). The row `padding_idx` gets no gradient. With `max_norm`, rows that are used
@@ -67,7 +77,7 @@ def _shorten(weight: Tensor, ids: Tensor, max_norm: float, norm_type: float) -> 
             changed_(weight, "embedding with max_norm")
 
 
-def one_hot(tensor, num_classes=-1) -> Tensor:  # noqa: F811  (PyTorch's name of the argument)
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:  # noqa: F811  (PyTorch's name of the argument)
     """y[..., v] = [v == ids[...]], int64 (..., V). num_classes=-1: one more than the largest id.
 
     Args:

@@ -1,5 +1,7 @@
 """Sums, means and maxima of rows of a table."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core import events
@@ -14,9 +16,18 @@ __all__ = ["embedding_bag"]
 
 
 def embedding_bag(
-    input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
-    per_sample_weights=None, include_last_offset=False, padding_idx=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: Any = None,
+) -> Tensor:
     """The sum, mean or max of the rows weight[ids] of each bag: ids (B, N), or (T,) with bags from each of `offsets` on.
 
     per_sample_weights, of ids' shape, multiply the rows of a sum. The row padding_idx counts nowhere. An empty bag gives zeros.

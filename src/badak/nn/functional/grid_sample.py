@@ -1,6 +1,8 @@
 """Images looked at where a grid says: grid_sample and affine_grid, made of operations that have gradients of every order."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.nn.functional._common import tensor
@@ -14,7 +16,9 @@ MODES, PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "refle
 
 
 @in_float32
-def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None) -> Tensor:
+def grid_sample(
+    input: Tensor, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
     """y[n, c, o] = the image x (N, C, H, W) or (N, C, D, H, W) at the place grid[n, o].
 
     grid (N, *O, 2) or (N, *O, 3): x, y (and z) from -1 at one border to 1 at the other, which are the middles of the
@@ -156,7 +160,7 @@ def _kernel(t: Tensor) -> list[Tensor]:
 
 
 @in_float32
-def affine_grid(theta, size, align_corners=None) -> Tensor:
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid (N, *O, 2 or 3) for grid_sample that theta (N, 2, 3) or (N, 3, 4) makes of places p: theta (p, 1).
 
     size: of the result of grid_sample, (N, C, H, W) or (N, C, D, H, W). dtheta: dgrid times (p, 1), summed.
@@ -194,7 +198,7 @@ def _line(n: int, corners: bool, like: Tensor) -> Tensor:
     return line if corners else line * ((n - 1) / n)
 
 
-def grid_sampler(input, grid, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     """As `nn.functional.grid_sample`, with the modes as numbers: bilinear, nearest, bicubic; zeros, border, reflection."""
     known = range(3)
     if interpolation_mode not in known or padding_mode not in known:
@@ -206,6 +210,6 @@ def grid_sampler(input, grid, interpolation_mode: int, padding_mode: int, align_
 grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 
-def affine_grid_generator(theta, size, align_corners: bool) -> Tensor:
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """As `nn.functional.affine_grid`."""
     return affine_grid(theta, size, align_corners)

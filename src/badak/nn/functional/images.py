@@ -1,6 +1,8 @@
 """Images and volumes: neighbouring channels that hold each other down, channels exchanged, pools of drawn windows."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import real_tensor, tensor
@@ -18,7 +20,7 @@ __all__ = [
 
 
 @in_float32
-def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """y = x / (k + alpha mean(x^2 of `size` channels around))^beta, x (N, C, ...), zeros beyond the first and last channel.
 
     Source: Krizhevsky, Sutskever and Hinton 2012, "ImageNet classification with deep convolutional neural networks", 3.3.
@@ -35,7 +37,7 @@ def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.7
     return x / (mean * alpha + k) ** beta
 
 
-def channel_shuffle(input, groups: int) -> Tensor:
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """x (N, C, ...) with channel g C/groups + i at i groups + g: groups mixed. Source: Zhang et al. 2018, "ShuffleNet"."""
     x = tensor(input, "channel_shuffle")
     if x.dim() < 3:
@@ -58,19 +60,24 @@ def _shuffled(x: Tensor, dim: int, groups: int) -> Tensor:
 native_channel_shuffle = channel_shuffle
 
 
-def upsample_nearest(input, size=None, scale_factor=None) -> Tensor:
+def upsample_nearest(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
     """As `interpolate` with mode "nearest"."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input, size=None, scale_factor=None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
     """As `interpolate` with mode "bilinear" and align_corners=True."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
 def fractional_max_pool2d(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
-):
+    input: Tensor,
+    kernel_size: Tensor | int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:
     """The largest number of windows that overlap by chance, x (N, C, H, W) or (C, H, W); dx = dy at that place.
 
     Window i of O along an axis of size n begins at floor((i + u) a) - floor(u a), a = (n - k) / (O - 1), the last one at n - k,
@@ -81,22 +88,37 @@ def fractional_max_pool2d(
 
 
 def fractional_max_pool3d(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
-):
+    input: Tensor,
+    kernel_size: Tensor | int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:
     """As fractional_max_pool2d on x (N, C, D, H, W) or (C, D, H, W)."""
     return _fractional(input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 3)
 
 
 def fractional_max_pool2d_with_indices(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
-):
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
     """As fractional_max_pool2d, with the places."""
     return _fractional(input, kernel_size, output_size, output_ratio, True, _random_samples, 2)
 
 
 def fractional_max_pool3d_with_indices(
-    input, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
-):
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
     """As fractional_max_pool3d, with the places."""
     return _fractional(input, kernel_size, output_size, output_ratio, True, _random_samples, 3)
 

@@ -1,6 +1,8 @@
 """Losses that are negative log-likelihoods of numbers and counts, and margins between classes."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from badak.autograd import no_grad
 from badak.core import events
@@ -20,7 +22,9 @@ __all__ = [
 
 
 @in_float32
-def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean") -> Tensor:
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
     """(ln v + (x - target)^2 / v) / 2, v = max(var, eps); full adds ln(2 pi) / 2.
 
     var: a number, or a tensor of x's shape, of x's shape with a last axis of 1, or without the last axis. What max does to var
@@ -51,7 +55,14 @@ def _not_below_zero(v: Tensor) -> None:
 
 @in_float32
 def poisson_nll_loss(
-    input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """exp(x) - target x, x the logarithm of the rate; without log_input x - target ln(x + eps).
 
@@ -67,7 +78,14 @@ def poisson_nll_loss(
 
 
 @in_float32
-def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """The mean over classes of -(target ln sigmoid(x) + (1 - target) ln sigmoid(-x))."""
     reduction, x = reduction_of(size_average, reduce, reduction), tensor(input, "multilabel_soft_margin_loss")
     if not isinstance(target, int | float):
@@ -85,7 +103,16 @@ def _need_classes(x: Tensor) -> None:
 
 
 @in_float32
-def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """The mean over classes k other than t = target of max(0, margin - x_t + x_k)^p, times weight_t; x (N, V) or (V,)."""
     reduction, x = reduction_of(size_average, reduce, reduction), float_tensor(input, "multi_margin_loss")
     x = x if x.dim() else x.reshape(1)
@@ -107,7 +134,14 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 
 def triplet_margin_with_distance_loss(
-    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
 ) -> Tensor:
     """triplet_margin_loss with a distance of one's own; pairwise_distance unless given."""
     if not margin > 0:
@@ -120,7 +154,9 @@ def triplet_margin_with_distance_loss(
 
 
 @in_float32
-def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
     """The sum over labels j and over classes i that are none of max(0, 1 - x_j + x_i), / V; x (N, V) or (V,).
 
     target, of x's shape: the labels of each row, those before its first negative number.
@@ -143,7 +179,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 
 
 @in_float32
-def pdist(input, p=2.0) -> Tensor:
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-distances of all pairs i < j of the rows of x (N, C), in one row, in the order of i, then of j."""
     x = tensor(input, "pdist")
     if x.dim() != 2:
@@ -158,9 +194,17 @@ def pdist(input, p=2.0) -> Tensor:
 
 @in_float32
 def linear_cross_entropy(
-    input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None, label_smoothing=0.0,
-    options=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
     """cross_entropy(linear(x, W, b), target): x (..., K), W (V, K) or (V, d1, ..., K) for several losses of each x.
 
     `options`, how PyTorch cuts the work, changes nothing here: logits are made as a whole.

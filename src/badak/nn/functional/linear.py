@@ -9,7 +9,7 @@ from badak.tensor import Tensor, apply, einsum
 __all__ = ["bilinear", "linear"]
 
 
-def linear(input, weight, bias=None) -> Tensor:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """y = x W^T + b.   dx = dy W, dW = sum dy^T x, db = sum dy.
 
     x (..., K), weight (N, K) or (K,), bias (N,) or None -> (..., N), or (...) for a weight (K,).
@@ -38,7 +38,7 @@ def linear(input, weight, bias=None) -> Tensor:
     return apply(Linear, input, weight, bias)
 
 
-def bilinear(input1, input2, weight, bias=None) -> Tensor:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """y[..., n] = x1 W[n] x2^T + b[n].   x1 (..., I), x2 (..., J), weight (N, I, J), bias (N,) -> (..., N)."""
     sizes = input1.shape[-1], input2.shape[-1]
     if weight.dim() != 3 or tuple(weight.shape[1:]) != sizes or input1.shape[:-1] != input2.shape[:-1]:

@@ -22,7 +22,14 @@ __all__ = [
 
 
 def cross_entropy(
-    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
 ) -> Tensor:
     """-log softmax(logits)[target], in nats.
 
@@ -68,7 +75,15 @@ def cross_entropy(
     )
 
 
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean") -> Tensor:
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """-x[target] for log-probabilities x; shapes, `weight` and `ignore_index` as in cross_entropy.
 
     Args:
@@ -164,7 +179,14 @@ def _look_for_probabilities(logits: Tensor) -> None:
     warn_once(tr("probabilities for logits"), cause, "pass logits", code=16)
 
 
-def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False) -> Tensor:
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
     """target (log target - x), for log-probabilities x; 0 where target = 0. "batchmean" divides the sum by the first axis.
 
     log_target: target is given as its logarithm. "mean" divides by the number of terms, as in PyTorch, which is not the
@@ -198,7 +220,14 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     """(x - target)^2.   dx = 2 (x - target) dloss.   `weight` multiplies the terms; "mean" then divides by its sum.
 
     Args:
@@ -223,7 +252,14 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 @in_float32
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> Tensor:
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     """|x - target|.   dx = sign(x - target) dloss."""
     reduction = reduction_of(size_average, reduce, reduction)
     expect_floats("sub", tensor(input, "l1_loss"), tensor(target, "l1_loss", "target"), also="iu")
@@ -232,7 +268,14 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 @in_float32
-def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0) -> Tensor:
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
@@ -249,7 +292,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 
 
 @in_float32
-def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tensor:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
     """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
     if delta <= 0:
         raise ArgumentError(tr("huber_loss does not support non-positive values for delta; got {}", delta), "delta=1.0")
@@ -265,7 +308,14 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> Tenso
 
 
 @in_float32
-def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """-(target log x + (1 - target) log(1 - x)) for probabilities x; each logarithm is at least -100, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = tensor(input, "binary_cross_entropy"), tensor(target, "binary_cross_entropy", "target")
@@ -295,7 +345,13 @@ def _check_probabilities(name: str, x: Tensor, fix: str) -> None:
 
 
 def binary_cross_entropy_with_logits(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
 ) -> Tensor:
     """binary_cross_entropy of sigmoid(x), without overflow.   dx = dloss w ((p t + 1 - t) sigmoid(x) - p t).
 
@@ -335,7 +391,7 @@ def _logits_and_targets(x: Tensor, target) -> tuple[Tensor, Tensor]:
 
 
 @in_float32
-def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`; the two broadcast.
 
     Args:
@@ -359,13 +415,21 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor:
 
 
 @in_float32
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) -> Tensor:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """|x1 - x2 + eps|_p along the last axis."""
     return (tensor(x1, "pairwise_distance", "x1") - x2 + eps).norm(p, -1, keepdim)
 
 
 @in_float32
-def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1.
 
     cos(x1, x2) = x1 x2 / sqrt((x1^2 + eps) (x2^2 + eps)) with eps = 1e-12, unlike cosine_similarity's, as in PyTorch.
@@ -387,7 +451,15 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
 
 
 @in_float32
-def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """max(0, -target (x1 - x2) + margin), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     _need_equal_dims("margin_ranking_loss", input1=input1, input2=input2, target=target)
@@ -395,7 +467,14 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
 
 
 @in_float32
-def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """x where target is 1, max(0, margin - x) where it is -1; their sum for other targets, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
     expect_floats("hinge_embedding_loss", input)
@@ -404,7 +483,9 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 
 
 @in_float32
-def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean") -> Tensor:
+def soft_margin_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
     """log(1 + exp(-target x)), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     x = float_tensor(input, "soft_margin_loss")
@@ -417,7 +498,16 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 
 @in_float32
 def triplet_margin_loss(
-    anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-distance. Balntas et al. 2016."""
     reduction = reduction_of(size_average, reduce, reduction)

@@ -1,6 +1,7 @@
 """Norms of windows, and the reverse of taking their maxima."""
 
 import math
+from collections.abc import Sequence
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import tensor
@@ -15,17 +16,35 @@ _MEAN = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
 _LARGEST = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 
 
-def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> Tensor:
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
     """(sum x^p)^(1/p) of each window of x (N, C, L) or (C, L), p = norm_type (inf: the largest |x|); 0 where the sum is below 0."""
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 1)
 
 
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> Tensor:
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
     """As lp_pool1d on x (N, C, H, W) or (C, H, W)."""
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
 
 
-def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> Tensor:
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
     """As lp_pool1d on x (N, C, D, H, W) or (C, D, H, W)."""
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
 
@@ -39,17 +58,38 @@ def _lp_pool(input, p, kernel_size, stride, ceil_mode: bool, axes: int) -> Tenso
     return (mean.sign() * mean.abs().relu() * math.prod(sizes(kernel_size, axes, where, "kernel_size"))).pow(1.0 / p)
 
 
-def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> Tensor:
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
     """y (N, C, L) with x (N, C, O) at `indices` in L, which max_pool1d gave, and 0 elsewhere;   dx = dy at `indices`."""
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
-def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> Tensor:
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
     """As max_unpool1d on x (N, C, O1, O2); indices count in H W."""
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
-def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> Tensor:
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
     """As max_unpool1d on x (N, C, O1, O2, O3); indices count in D H W."""
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)
 

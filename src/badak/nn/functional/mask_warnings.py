@@ -10,7 +10,7 @@ from badak.core.errors import tr, warn_once
 from badak.ops.attention import NO_VISIBLE_KEY
 
 
-def question_mask(mask, hides: bool, where: str, batch: int = 0) -> None:
+def question_mask(mask: np.ndarray, hides: bool, where: str, batch: int = 0) -> None:
     """Warn where `mask` (an array that broadcasts to (..., T, S)) is probably not what was meant."""
     added = mask.dtype.kind in "fV"
     if added:
@@ -123,7 +123,7 @@ def _padding_inverted(mask, hides: bool, name: str, where: str) -> None:
     )  # fmt: skip
 
 
-def question_padding(mask, hides: bool, name: str = "key_padding_mask") -> None:
+def question_padding(mask: np.ndarray, hides: bool, name: str = "key_padding_mask") -> None:
     """Warn where the padding mask `mask` (..., S) hides everything, or is of zeros and ones and hides nothing."""
     if mask.dtype.kind in "fV":
         _zeros_and_ones(mask, hides, name)

@@ -1,6 +1,7 @@
 """Normalisation."""
 
 import operator
+from collections.abc import Sequence
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import real_tensor, tensor
@@ -14,7 +15,9 @@ from badak.tensor.upcast import in_float32
 __all__ = ["group_norm", "layer_norm", "normalize", "rms_norm"]
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor:
+def layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """y = weight (x - mean) / sqrt(var + eps) + bias over the last axes, whose sizes are `normalized_shape`.
 
     The variance is the biased one. Ba, Kiros, Hinton 2016.
@@ -42,7 +45,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Ten
     return apply(LayerNorm, x, weight, bias, eps=eps, axes=_axes("layer_norm", x, normalized_shape))
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """y = weight x / sqrt(mean(x^2) + eps) over the last axes. eps=None is the machine epsilon of x's dtype.
 
     Zhang, Sennrich 2019.
@@ -91,7 +94,9 @@ def _axes(where: str, x: Tensor, normalized_shape) -> int:
 
 
 @in_float32
-def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Layer norm of each of `num_groups` groups of channels of x (N, C, ...); weight and bias (C,). Wu, He 2018.
 
     Args:
@@ -122,7 +127,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor:
 
 
 @in_float32
-def normalize(input, p=2.0, dim=1, eps=1e-12, out=None) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """y = x / max(|x|_p, eps) along `dim`.
 
     Args:

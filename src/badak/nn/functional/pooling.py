@@ -1,6 +1,8 @@
 """Pooling: the maximum or the mean of windows."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
     """The largest number of each window of x (N, C, L) or (C, L); dx = dy there. stride None: that of kernel_size.
 
     return_indices: also where it was, in L. ceil_mode: a last window may hang over the end.
@@ -34,7 +44,15 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 1, "max_pool1d")
 
 
-def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool2d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
     """As max_pool1d on x (N, C, H, W) or (C, H, W); indices count in H W.
 
     Args:
@@ -55,18 +73,39 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 2, "max_pool2d")
 
 
-def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool3d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor:
     """As max_pool1d on x (N, C, D, H, W) or (C, D, H, W); indices count in D H W."""
     return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 3, "max_pool3d")
 
 
-def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True) -> Tensor:
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
     """The mean of each window of x (N, C, L) or (C, L); dx = dy / count. count_include_pad: zeros of the padding count too."""
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, None, 1, "avg_pool1d")
 
 
 def avg_pool2d(
-    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    input: Tensor,
+    kernel_size: Tensor | int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Tensor:
     """As avg_pool1d on x (N, C, H, W) or (C, H, W). divisor_override: what the sums are divided by instead of the count.
 
@@ -89,38 +128,44 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    input: Tensor,
+    kernel_size: Tensor | int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: Any = None,
 ) -> Tensor:
     """As avg_pool2d on x (N, C, D, H, W) or (C, D, H, W)."""
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 3, "avg_pool3d")
 
 
-def adaptive_avg_pool1d(input, output_size) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     """The means of O windows that cover x (N, C, L) or (C, L): window o is floor(o L/O) to ceil((o+1) L/O)."""
     return adaptive_mean(input, output_size, 1, "adaptive_avg_pool1d")
 
 
-def adaptive_avg_pool2d(input, output_size) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     """As adaptive_avg_pool1d on x (N, C, H, W) or (C, H, W). An output size of None keeps that axis."""
     return adaptive_mean(input, output_size, 2, "adaptive_avg_pool2d")
 
 
-def adaptive_avg_pool3d(input, output_size) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     """As adaptive_avg_pool1d on x (N, C, D, H, W) or (C, D, H, W). An output size of None keeps that axis."""
     return adaptive_mean(in_full(input), output_size, 3, "adaptive_avg_pool3d")
 
 
-def adaptive_max_pool1d(input, output_size, return_indices=False):
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> Any:
     """The maxima of the windows of adaptive_avg_pool1d. return_indices: also where they were, in L."""
     return _adaptive_max(input, output_size, return_indices, 1, "adaptive_max_pool1d")
 
 
-def adaptive_max_pool2d(input, output_size, return_indices=False):
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima of the windows of adaptive_avg_pool2d. return_indices: also where they were, counted in H W."""
     return _adaptive_max(input, output_size, return_indices, 2, "adaptive_max_pool2d")
 
 
-def adaptive_max_pool3d(input, output_size, return_indices=False):
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima of the windows of adaptive_avg_pool3d. return_indices: also where they were, counted in D H W."""
     return _adaptive_max(input, output_size, return_indices, 3, "adaptive_max_pool3d")
 
@@ -210,7 +255,7 @@ def _counts(size, kernel, stride, padding, out, include_pad: bool, divisor=None)
 
 
 @in_float32
-def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
+def adaptive_mean(input: Any, output_size: Any, axes: int, where: str) -> Tensor:
     """The means of windows, one axis after the other: the mean of a box is the mean of means of its slices."""
     given, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     x = given.contiguous()
@@ -225,37 +270,55 @@ def adaptive_mean(input, output_size, axes: int, where: str) -> Tensor:
 
 
 def max_pool1d_with_indices(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False
-):
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """As max_pool1d, with the places."""
     return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def max_pool2d_with_indices(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False
-):
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """As max_pool2d, with the places."""
     return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def max_pool3d_with_indices(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False, return_indices: bool = False
-):
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """As max_pool3d, with the places."""
     return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-def adaptive_max_pool1d_with_indices(input, output_size, return_indices: bool = False):
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> tuple:
     """As adaptive_max_pool1d, with the places."""
     return adaptive_max_pool1d(input, output_size, True)
 
 
-def adaptive_max_pool2d_with_indices(input, output_size, return_indices: bool = False):
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> tuple:
     """As adaptive_max_pool2d, with the places."""
     return adaptive_max_pool2d(input, output_size, True)
 
 
-def adaptive_max_pool3d_with_indices(input, output_size, return_indices: bool = False):
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> tuple:
     """As adaptive_max_pool3d, with the places."""
     return adaptive_max_pool3d(input, output_size, True)
 

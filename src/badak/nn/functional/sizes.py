@@ -1,13 +1,14 @@
 """Sizes of windows, one number for each axis."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops._check import whole
 from badak.tensor import Tensor
 
 
-def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:
+def sizes(value: Any, axes: int, where: str, name: str) -> tuple[int, ...]:
     """`value` as one int for each of `axes` axes."""
     try:
         given = tuple(map(whole, value)) if is_many(value) else (whole(value),) * axes
@@ -24,7 +25,7 @@ def sizes(value, axes: int, where: str, name: str) -> tuple[int, ...]:
     return given
 
 
-def check_moves(where: str, kernel, stride, padding, dilation) -> None:
+def check_moves(where: str, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]) -> None:
     """Refuse windows that are empty, stand still, or begin inside."""
     if min(kernel) < 1:
         raise ArgumentError(tr("{}: kernel size should be greater than zero, but got {}", where, tuple(kernel)), "kernel_size=1")
@@ -36,7 +37,7 @@ def check_moves(where: str, kernel, stride, padding, dilation) -> None:
         raise ArgumentError(tr("{}: negative padding is not supported; got {}", where, padding), "padding=0")
 
 
-def is_many(value) -> bool:
+def is_many(value: Tensor | float) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | set | dict) and getattr(value, "ndim", 1) > 0
 
 

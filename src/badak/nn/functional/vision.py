@@ -1,6 +1,7 @@
 """Images and sequences of patches: windows as columns, sizes changed, channels traded for pixels."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,13 @@ __all__ = ["fold", "interpolate", "pixel_shuffle", "pixel_unshuffle", "unfold", 
 CUBIC = -0.75  # the free number of the cubic kernel of Keys 1981, as PyTorch has it
 
 
-def unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
+def unfold(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
     """The windows of x (N, C, H, W) as columns: (N, C prod(kernel), L), L windows in reading order. dx: `fold` of dy."""
     x, batched = with_batch(_no_integers(input, "unfold"), 2, "unfold")
     kernel, dilation = sizes(kernel_size, 2, "unfold", "kernel_size"), sizes(dilation, 2, "unfold", "dilation")
@@ -55,7 +62,14 @@ def _blocks(where: str, size, kernel, stride, padding, dilation) -> tuple[int, .
     return windows(size, kernel, stride, padding, dilation)
 
 
-def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
+def fold(
+    input: Tensor,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
     """Columns (N, C prod(kernel), L) added up into an image (N, C, *output_size): the adjoint of `unfold`."""
     x, batched = with_batch(_no_integers(input, "fold"), 1, "fold")
     expect_some(x, 1)
@@ -77,7 +91,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Te
     return y if batched else y.squeeze(0)
 
 
-def pixel_shuffle(input, upscale_factor) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """x (..., C r^2, H, W) as (..., C, H r, W r): y[c, h r + i, w r + j] = x[c r^2 + i r + j, h, w]. Shi et al. 2016."""
     x, r = tensor(input, "pixel_shuffle"), int(upscale_factor)
     *lead, C, H, W = x.shape
@@ -89,7 +103,7 @@ def pixel_shuffle(input, upscale_factor) -> Tensor:
     return as_images(y.reshape(*lead, C // (r * r), H * r, W * r).contiguous(), x)
 
 
-def pixel_unshuffle(input, downscale_factor) -> Tensor:
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The inverse of `pixel_shuffle`: x (..., C, H r, W r) as (..., C r^2, H, W)."""
     x, r = tensor(input, "pixel_unshuffle"), int(downscale_factor)
     *lead, C, H, W = x.shape
@@ -104,7 +118,13 @@ def pixel_unshuffle(input, downscale_factor) -> Tensor:
 @once_more
 @in_float32
 def interpolate(
-    input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: Any = False,
 ) -> Tensor:
     """x (N, C, *S) in another size, axis by axis: y = sum of taps w_t x[i_t].
 
@@ -230,12 +250,12 @@ def _cubic(d, a=CUBIC):
     return np.where(d <= 1, near(d, a), far(d, a)).astype(d.dtype)
 
 
-def near(d, a=CUBIC):
+def near(d: Any, a: float = CUBIC) -> Any:
     """The cubic kernel of Keys 1981 at distances up to 1."""
     return ((a + 2) * d - (a + 3)) * d * d + 1
 
 
-def far(d, a=CUBIC):
+def far(d: Any, a: float = CUBIC) -> Any:
     """The cubic kernel at distances from 1 to 2."""
     return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
@@ -251,6 +271,8 @@ def _resample(x: Tensor, axis: int, taps: list[tuple]) -> Tensor:
     return x if total is None else total
 
 
-def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None) -> Tensor:
+def upsample(
+    input: Tensor, size: Tensor | None = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
+) -> Tensor:
     """As `interpolate`, under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)

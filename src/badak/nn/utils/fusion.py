@@ -20,7 +20,16 @@ def _fused(bias: Any, mean: Tensor, var: Tensor, factors: Tensor, shift: Any) ->
     return y if shift is None else y + shift
 
 
-def fuse_conv_bn_weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, transpose: bool = False):
+def fuse_conv_bn_weights(
+    conv_w: Tensor,
+    conv_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+    transpose: bool = False,
+) -> tuple:
     """(weight, bias) of a convolution that does what a convolution followed by a batch norm in evaluation does.
 
     w' = w g, b' = (b - mean) g + shift, g = scale / sqrt(var + eps), one g for each output channel.
@@ -34,7 +43,7 @@ def fuse_conv_bn_weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, trans
     )
 
 
-def fuse_conv_bn_eval(conv, bn, transpose: bool = False):
+def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """A copy of the convolution that does the work of the batch norm behind it, too; both in evaluation."""
     _in_evaluation(conv, bn)
     made = copy.deepcopy(conv)
@@ -44,7 +53,9 @@ def fuse_conv_bn_eval(conv, bn, transpose: bool = False):
     return made
 
 
-def fuse_linear_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b):
+def fuse_linear_bn_weights(
+    linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor, bn_b: Tensor
+) -> tuple:
     """As fuse_conv_bn_weights, of a linear layer."""
     factors = _factors(bn_w, bn_rv, bn_eps)
     bias = _fused(linear_b, bn_rm, bn_rv, factors, bn_b)
@@ -53,7 +64,7 @@ def fuse_linear_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     )
 
 
-def fuse_linear_bn_eval(linear, bn):
+def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     """A copy of the linear layer that does the work of the batch norm behind it, too; both in evaluation."""
     _in_evaluation(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
@@ -73,7 +84,7 @@ def _in_evaluation(first: Module, bn: Any) -> None:
         raise ArgumentError("Only support fusing a batch norm that has running statistics", "track_running_stats=True")
 
 
-def skip_init(module_cls: type[Module], *args, **kwargs) -> Module:
+def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
     """A module whose parameters hold what memory held: made on the meta device, then given memory. device: where at last."""
     if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
         raise ArgumentError(tr("Expected a Module; got {}", module_cls), "skip_init(nn.Linear, 4, 8)")
@@ -81,12 +92,12 @@ def skip_init(module_cls: type[Module], *args, **kwargs) -> Module:
     return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
 
 
-def convert_conv2d_weight_memory_format(module: Module, memory_format) -> Module:
+def convert_conv2d_weight_memory_format(module: Module, memory_format: Any) -> Module:
     """Let the weights of all Conv2d and ConvTranspose2d lie in memory as `memory_format` says."""
     return _laid(module, memory_format, 2, channels_last)
 
 
-def convert_conv3d_weight_memory_format(module: Module, memory_format) -> Module:
+def convert_conv3d_weight_memory_format(module: Module, memory_format: Any) -> Module:
     """Let the weights of all Conv3d and ConvTranspose3d lie in memory as `memory_format` says."""
     return _laid(module, memory_format, 3, channels_last_3d)
 

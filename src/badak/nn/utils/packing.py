@@ -22,7 +22,7 @@ _CASTS = frozenset("float double half bfloat16 long int short char byte cpu pin_
 class PackedSequence(_Packed):
     """What `pack_padded_sequence` makes and recurrent layers take: data, batch_sizes and the order of the sequences."""
 
-    def to(self, *args, **kwargs) -> "PackedSequence":
+    def to(self, *args: Any, **kwargs: Any) -> "PackedSequence":
         """The same with its data in another dtype; itself where that changes nothing."""
         return self._with(self.data.to(*args, **kwargs))
 
@@ -47,7 +47,7 @@ def lengths_of(packed: PackedSequence) -> np.ndarray:
     return (sizes[:, None] > np.arange(sizes[0] if len(sizes) else 0)).sum(axis=0)
 
 
-def pack_padded_sequence(input: Tensor, lengths, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
+def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
     """Sequences (T, B, ...), or (B, T, ...) with batch_first, of these lengths, without what comes after their ends.
 
     enforce_sorted: the lengths must fall from the first to the last; otherwise they are sorted here.

@@ -25,7 +25,7 @@ events.for_all(globals(), "_cache")
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, and the `original` that they start from, or `original0`, ... of several."""
 
-    def __init__(self, modules, original: Tensor, unsafe: bool = False):
+    def __init__(self, modules: list, original: Tensor, unsafe: bool = False) -> None:
         super().__init__(modules)
         self.unsafe = unsafe
         found: Any = original
@@ -272,7 +272,7 @@ def weight_of(where: str, module: Module, name: str) -> Tensor:
 
 
 @contextmanager
-def cached():
+def cached() -> Any:
     """A block in which each parametrized tensor is computed once."""
     global _cache
     before, _cache = _cache, {} if _cache is None else _cache

@@ -36,7 +36,7 @@ class BasePruningMethod(ABC):
         return mask.to(dtype=getattr(module, self._tensor_name + "_orig").dtype) * getattr(module, self._tensor_name + "_orig")
 
     @classmethod
-    def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any):
+    def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any) -> Any:
         """Prune module.<name>; a second time on top of the first."""
         before = _method_of(module, name)
         method: Any = cls(*args, **kwargs)
@@ -116,7 +116,7 @@ class PruningContainer(BasePruningMethod):
     def __iter__(self):
         return iter(self._pruning_methods)
 
-    def __getitem__(self, at):
+    def __getitem__(self, at: Any) -> Any:
         return self._pruning_methods[at]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -148,14 +148,14 @@ class Identity(BasePruningMethod):
         return default_mask
 
     @classmethod
-    def apply(cls, module: Module, name: str):  # type: ignore[override]
+    def apply(cls, module: Module, name: str) -> "Identity":  # type: ignore[override]
         return super().apply(module, name)
 
 
 class RandomUnstructured(BasePruningMethod):
     """Entries drawn at random."""
 
-    def __init__(self, amount) -> None:
+    def __init__(self, amount: float) -> None:
         _validate_pruning_amount_init(amount)
         self.amount = amount
 
@@ -163,14 +163,14 @@ class RandomUnstructured(BasePruningMethod):
         return _without(default_mask, self.amount, t.nelement(), lambda k: rand_like(t).view(-1).topk(k).indices)
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount):  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: float) -> Any:  # type: ignore[override]
         return super().apply(module, name, amount=amount)
 
 
 class L1Unstructured(BasePruningMethod):
     """The entries of the smallest size."""
 
-    def __init__(self, amount) -> None:
+    def __init__(self, amount: float | str) -> None:
         _validate_pruning_amount_init(amount)
         self.amount = amount
 
@@ -178,7 +178,7 @@ class L1Unstructured(BasePruningMethod):
         return _without(default_mask, self.amount, t.nelement(), lambda k: t.abs().view(-1).topk(k, largest=False).indices)
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount, importance_scores=None):  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: float | str, importance_scores: Any = None) -> Any:  # type: ignore[override]
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
@@ -231,14 +231,14 @@ class RandomStructured(_Channels):
         return drawn > drawn.kthvalue(pruned).values
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount, dim: int = -1):  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: int, dim: int = -1) -> "RandomStructured":  # type: ignore[override]
         return super().apply(module, name, amount=amount, dim=dim)
 
 
 class LnStructured(_Channels):
     """The channels of the smallest n-norm."""
 
-    def __init__(self, amount, n, dim: int = -1) -> None:
+    def __init__(self, amount: float, n: float, dim: int = -1) -> None:
         super().__init__(amount, dim)
         self.n = n
 
@@ -246,7 +246,7 @@ class LnStructured(_Channels):
         return _compute_norm(t, self.n, self.dim).topk(count - pruned, largest=True).indices
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount, n, dim: int, importance_scores=None):  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: float, n: float, dim: int, importance_scores: Any = None) -> Any:  # type: ignore[override]
         return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
 
 
@@ -262,7 +262,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
-    def apply(cls, module: Module, name: str, mask: Tensor):  # type: ignore[override]
+    def apply(cls, module: Module, name: str, mask: Tensor) -> Any:  # type: ignore[override]
         return super().apply(module, name, mask=mask)
 
 
@@ -272,25 +272,25 @@ def identity(module: Module, name: str) -> Module:
     return module
 
 
-def random_unstructured(module: Module, name: str, amount) -> Module:
+def random_unstructured(module: Module, name: str, amount: float) -> Module:
     """Prune entries at random."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
-def l1_unstructured(module: Module, name: str, amount, importance_scores: Tensor | None = None) -> Module:
+def l1_unstructured(module: Module, name: str, amount: float | str, importance_scores: Tensor | None = None) -> Module:
     """Prune the smallest entries."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
-def random_structured(module: Module, name: str, amount, dim: int) -> Module:
+def random_structured(module: Module, name: str, amount: int, dim: int) -> Module:
     """Prune channels at random."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
-def ln_structured(module: Module, name: str, amount, n, dim: int, importance_scores: Tensor | None = None) -> Module:
+def ln_structured(module: Module, name: str, amount: float, n: float, dim: int, importance_scores: Tensor | None = None) -> Module:
     """Prune the channels of the smallest n-norm."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
@@ -304,7 +304,7 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 
 
 def global_unstructured(
-    parameters, pruning_method: type[BasePruningMethod], importance_scores: dict | None = None, **kwargs
+    parameters: list, pruning_method: type[BasePruningMethod], importance_scores: dict | None = None, **kwargs: Any
 ) -> None:
     """Prune several parameters, (module, name) each, as if they were one vector."""
     if not isinstance(parameters, Iterable):

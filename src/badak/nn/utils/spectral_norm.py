@@ -3,6 +3,7 @@
 New programs take `parametrizations.spectral_norm`.
 """
 
+from collections.abc import Sequence
 from typing import cast
 
 from badak.autograd import no_grad
@@ -40,7 +41,7 @@ class SpectralNorm:
                 u, v = u.clone(), v.clone()
         return weight / u.dot(matrix.mv(v))
 
-    def __call__(self, module: Module, inputs) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
 

@@ -3,11 +3,14 @@
 New programs take `parametrizations.weight_norm`.
 """
 
+from collections.abc import Sequence
+
 from badak.core.errors import ArgumentError, tr
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.nn.utils.parametrizations import length
 from badak.nn.utils.parametrize import weight_of
+from badak.tensor.tensor import Tensor
 
 
 class WeightNorm:
@@ -16,12 +19,12 @@ class WeightNorm:
     def __init__(self, name: str, dim: int | None) -> None:
         self.name, self.dim = name, -1 if dim is None else dim
 
-    def compute_weight(self, module: Module):
+    def compute_weight(self, module: Module) -> Tensor:
         """g v / |v|."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
         return v * (g / length(v, self.dim))
 
-    def __call__(self, module: Module, inputs) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 

@@ -39,7 +39,7 @@ class LRScheduler:
     _get_lr_called_within_step = False
     _is_initial = False
 
-    def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(self, optimizer)
         check_count(self, "last_epoch", last_epoch, -1)
         self.optimizer = optimizer

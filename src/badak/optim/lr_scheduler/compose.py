@@ -64,7 +64,7 @@ class SequentialLR(_OfSchedules):
     milestones: steps, one fewer than the schedules. Raises ArgumentError where the numbers or the optimizers do not match.
     """
 
-    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1) -> None:
         self._check(schedulers, optimizer)
         for at, scheduler in enumerate(schedulers[1:], 1):
             if isinstance(scheduler, _OfSchedules):
@@ -116,7 +116,7 @@ class ChainedScheduler(_OfSchedules):
     optimizer: that of the schedules unless given.
     """
 
-    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         self._check(schedulers, optimizer)
         self._check(schedulers, schedulers[0].optimizer)
         self._schedulers = list(schedulers)

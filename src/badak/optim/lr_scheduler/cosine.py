@@ -32,7 +32,7 @@ class CosineAnnealingLR(LRScheduler):
         0.5
     """
 
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         check_number(self, lambda: T_max > 0, "T_max > 0", T_max)
         check_numbers(self, eta_min=eta_min)
         self.T_max, self.eta_min = T_max, eta_min
@@ -62,7 +62,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     Source: Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", equation 5.
     """
 
-    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         check_number(self, lambda: isinstance(T_0, int) and T_0 > 0, tr("a positive integer T_0"), T_0)
         check_number(self, lambda: isinstance(T_mult, int) and T_mult >= 1, tr("an integer T_mult >= 1"), T_mult)
         check_number(self, lambda: isinstance(eta_min, (int, float)), tr("a number eta_min"), eta_min)

@@ -36,7 +36,7 @@ class CyclicLR(MomentumScheduler):
         base_momentum: float = 0.8,
         max_momentum: float = 0.9,
         last_epoch: int = -1,
-    ):
+    ) -> None:
         check_optimizer(self, optimizer)
         self.optimizer = optimizer
         base_lrs = for_each_group(self, optimizer, "base_lr", base_lr)

@@ -30,7 +30,7 @@ class StepLR(LRScheduler):
         0.5
     """
 
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         check_count(self, "step_size", step_size, 1)
         check_numbers(self, gamma=gamma)
         self.step_size, self.gamma = step_size, gamma
@@ -48,7 +48,7 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """lr(t) = base_lr gamma^(number of milestones <= t): one drop at each of `milestones`, which may repeat."""
 
-    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         check_number(self, lambda: iter(milestones) is not None, tr("a list of milestones"), milestones)
         milestones = list(milestones)
         for milestone in milestones:
@@ -73,7 +73,7 @@ class ConstantLR(LRScheduler):
     Parity: factor=0 is allowed by PyTorch and divides by zero at total_iters; here it raises ArgumentError at once.
     """
 
-    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         check_number(self, lambda: 0 < factor <= 1, "0 < factor <= 1", factor)
         check_numbers(self, total_iters=total_iters)
         self.factor, self.total_iters = factor, total_iters
@@ -101,7 +101,7 @@ class LinearLR(LRScheduler):
         end_factor: float = 1.0,
         total_iters: int = 5,
         last_epoch: int = -1,
-    ):
+    ) -> None:
         check_number(self, lambda: 0 < start_factor <= 1, "0 < start_factor <= 1", start_factor)
         check_number(self, lambda: 0 <= end_factor <= 1, "0 <= end_factor <= 1", end_factor)
         check_numbers(self, total_iters=total_iters)
@@ -124,7 +124,7 @@ class LinearLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """lr(t) = base_lr gamma^t."""
 
-    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         check_numbers(self, gamma=gamma)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
@@ -139,7 +139,7 @@ class ExponentialLR(LRScheduler):
 class PolynomialLR(LRScheduler):
     """lr(t) = base_lr (1 - min(t, total_iters) / total_iters)^power."""
 
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         check_numbers(self, total_iters=total_iters, power=power)
         check_number(self, lambda: power >= 0, "power >= 0", power)  # the rate would be infinite at the end
         self.total_iters, self.power = total_iters, power

@@ -93,7 +93,7 @@ class NoamLR(LRScheduler):
     Source: Vaswani et al. 2017, "Attention Is All You Need", equation 3.
     """
 
-    def __init__(self, optimizer: Optimizer, d_model: int, warmup_steps: int = 4000, last_epoch: int = -1):
+    def __init__(self, optimizer: Optimizer, d_model: int, warmup_steps: int = 4000, last_epoch: int = -1) -> None:
         check_number(self, lambda: d_model > 0, "d_model > 0", d_model)
         check_number(self, lambda: warmup_steps > 0, "warmup_steps > 0", warmup_steps)
         self.d_model, self.warmup_steps = d_model, warmup_steps

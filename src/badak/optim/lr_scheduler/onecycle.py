@@ -38,7 +38,7 @@ class OneCycleLR(MomentumScheduler):
         final_div_factor: float = 1e4,
         three_phase: bool = False,
         last_epoch: int = -1,
-    ):
+    ) -> None:
         check_optimizer(self, optimizer)
         self.optimizer = optimizer
         self.total_steps = self._count_steps(total_steps, epochs, steps_per_epoch)

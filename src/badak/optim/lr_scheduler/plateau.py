@@ -49,7 +49,7 @@ class ReduceLROnPlateau(LRScheduler):
         cooldown: int = 0,
         min_lr: Any = 0,
         eps: float = 1e-8,
-    ):
+    ) -> None:
         check_number(self, lambda: factor < 1.0, "factor < 1", factor)
         check_number(self, lambda: mode in ("min", "max"), tr("mode 'min' or 'max'"), mode)
         check_number(self, lambda: threshold_mode in ("rel", "abs"), tr("threshold_mode 'rel' or 'abs'"), threshold_mode)

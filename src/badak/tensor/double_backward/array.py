@@ -1,6 +1,6 @@
 """An array that records what is done to it: NumPy's functions, called with one, run badak's operations on its tensor."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from badak.ops.pointwise import DECLARED
 from badak.ops.rearrange import Flip, Reshape, Roll
 from badak.ops.shape import Expand, Permute, Transpose
 from badak.tensor.apply import apply
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.tensor import Tensor
 
 
@@ -26,7 +27,7 @@ class Recorded(NDArrayOperatorsMixin):
 
     __slots__ = ("tensor",)
 
-    def __init__(self, tensor: Tensor):
+    def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
 
     # ---------------------------------------------------------------- what it looks like
@@ -56,39 +57,39 @@ class Recorded(NDArrayOperatorsMixin):
 
     # ---------------------------------------------------------------- NumPy's methods
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: Any) -> Tensor:
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return run(Reshape, self, shape=tuple(shape))
 
-    def transpose(self, *axes):
+    def transpose(self, *axes: Any) -> Tensor:
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return run(Permute, self, axes=tuple(axes) if axes else tuple(range(self.ndim))[::-1])
 
-    def swapaxes(self, a, b):
+    def swapaxes(self, a: int, b: int) -> Tensor:
         return run(Transpose, self, a=a % self.ndim, b=b % self.ndim)
 
-    def sum(self, axis=None, dtype=None, keepdims=False):
+    def sum(self, axis: int | Sequence[int] | None = None, dtype: DType | None = None, keepdims: bool = False) -> Any:
         return _same_dtype(self, dtype, run(reduce.Sum, self, axis=_axes(axis, self.ndim), keepdims=keepdims))
 
-    def mean(self, axis=None, keepdims=False):
+    def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         return run(reduce.Mean, self, axis=_axes(axis, self.ndim), keepdims=keepdims)
 
-    def prod(self, axis=None, keepdims=False):
+    def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         return run(reduce.Prod, self, axis=_axes(axis, self.ndim), keepdims=keepdims)
 
-    def astype(self, dtype, copy=True):
+    def astype(self, dtype: np.dtype, copy: bool = True) -> "Recorded":
         return self if self.dtype == dtype else run(Cast, self, dtype=np.dtype(dtype))
 
-    def conj(self):
+    def conj(self) -> Any:
         return run(Conj, self) if self.dtype.kind == "c" else self
 
-    def copy(self, order="C"):
+    def copy(self, order: str = "C") -> "Recorded":
         return run(Clone, self, order="rows" if order == "C" else None)
 
-    def ravel(self):
+    def ravel(self) -> Tensor:
         return self.reshape(self.size)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: tuple) -> Tensor:
         parts = key if type(key) is tuple else (key,)
         return run(Index if any(type(part) is np.ndarray for part in parts) else Select, self, key=key)
 
@@ -121,25 +122,25 @@ class Recorded(NDArrayOperatorsMixin):
         raise NotRecordable(f"numpy.{function.__name__}")
 
     @staticmethod
-    def run(op: type[Op], *inputs, **attributes):
+    def run(op: type[Op], *inputs: Any, **attributes: Any) -> "Recorded":
         """An operation by its class: what `Op.of` asks for."""
         return run(op, *inputs, **attributes)
 
 
-def run(op: type[Op], *inputs, **attributes) -> Any:
+def run(op: type[Op], *inputs: Any, **attributes: Any) -> Any:
     """The operation on arrays, recorded ones or constants."""
     made = apply(op, *map(tensor_of, inputs), **attributes)
     return tuple(map(Recorded, made)) if type(made) is tuple else Recorded(made)
 
 
-def tensor_of(x) -> Tensor | None:
+def tensor_of(x: "np.ndarray | Recorded") -> Tensor | None:
     """The tensor of a recorded array, or one around a constant."""
     if x is None or type(x) is Tensor:
         return x
     return x.tensor if type(x) is Recorded else Tensor._of(np.asarray(x))
 
 
-def zeros(shape, like: Recorded) -> Recorded:
+def zeros(shape: Any, like: Recorded) -> Recorded:
     """A constant: zeros of like's dtype."""
     return Recorded(Tensor._of(np.zeros(shape, like.dtype)))
 

@@ -5,6 +5,8 @@ Those of the plain set that make new arrays and write into none are taken as the
 
 import math
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +29,9 @@ from badak.tensor.double_backward.array import Recorded, run, zeros
 from badak.tensor.double_backward.recurrent import gru_twice as gru_twice
 from badak.tensor.double_backward.recurrent import lstm_twice as lstm_twice
 from badak.tensor.double_backward.recurrent import rnn_twice as rnn_twice
+
+if TYPE_CHECKING:
+    from badak.tensor.tensor import Tensor
 
 # ---------------------------------------------------------------- as they are
 
@@ -52,47 +57,49 @@ def __getattr__(name: str):
 # ---------------------------------------------------------------- products, rows, windows
 
 
-def matmul(a, b):
+def matmul(a: Recorded, b: Recorded) -> "Tensor":
     return run(MatMul, a, b)
 
 
-def cast(x, dtype):
+def cast(x: Recorded, dtype: Any) -> Recorded:
     return x.astype(dtype)
 
 
-def concatenate(xs, axis: int):
+def concatenate(xs: Any, axis: int) -> "Tensor":
     return run(Cat, *xs, axis=axis)
 
 
-def dropout(x, keep, p: float):
+def dropout(x: Recorded, keep: np.ndarray, p: float) -> "Tensor":
     return run(Dropout, x, keep, p=p)
 
 
-def unfold(x, kernel, stride, padding, dilation, out):
+def unfold(x: Recorded, kernel: Sequence[int], stride: Any, padding: Any, dilation: Any, out: Sequence[int]) -> "Tensor":
     return run(Unfold, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
 
 
-def fold(cols, size, stride, padding, dilation):
+def fold(cols: Any, size: Sequence[int], stride: Sequence[int], padding: Any, dilation: Any) -> Recorded:
     return run(Fold, cols, size=size, stride=stride, padding=padding, dilation=dilation)
 
 
-def conv(x, w, at, groups: int, out):
+def conv(x: Recorded, w: Recorded, at: tuple, groups: int, out: Sequence[int]) -> Recorded:
     return run(Conv, x, w, None, stride=at[0], padding=at[1], dilation=at[2], groups=groups)
 
 
-def conv_dx(dy, w, at, groups: int, size):
+def conv_dx(dy: Recorded, w: Recorded, at: tuple, groups: int, size: Sequence[int]) -> Recorded:
     """The transposed convolution, with as much more at the end as the windows leave out."""
     least = [(o - 1) * s - 2 * p + d * (k - 1) + 1 for o, k, s, p, d in zip(dy.shape[2:], w.shape[2:], *at)]
     more = tuple(n - each for n, each in zip(size, least))
     return run(ConvTranspose, dy, w, None, stride=at[0], padding=at[1], dilation=at[2], output_padding=more, groups=groups)
 
 
-def conv_dw(dy, x, shape, at, groups: int):
+def conv_dw(dy: Recorded, x: Recorded, shape: Any, at: Any, groups: int) -> Recorded:
     cols = _columns(sys.modules[__name__], x, shape, at, groups, dy.shape[2:])
     return _products(matmul, dy, cols, groups).reshape(*shape)
 
 
-def embedding_backward(dy, ids, rows: int, padding_idx=None, scale_grad_by_freq: bool = False):
+def embedding_backward(
+    dy: Recorded, ids: np.ndarray, rows: int, padding_idx: Any = None, scale_grad_by_freq: bool = False
+) -> Recorded:
     """dw[v] = the sum of dy over the places of v, whose own gradient is dy[places] = dw[ids]."""
     flat = ids.reshape(ids.size)
     counted = np.ones(ids.size, dy.dtype)
@@ -104,7 +111,7 @@ def embedding_backward(dy, ids, rows: int, padding_idx=None, scale_grad_by_freq:
     return run(IndexAdd, zeros((rows, dy.shape[-1]), dy), flat, scaled, dim=0)
 
 
-def max_pool_backward(dy, index, size):
+def max_pool_backward(dy: Recorded, index: np.ndarray, size: Sequence[int]) -> Recorded:
     """dy at the places of the largest entries of an (N, C, *size) input."""
     lead, places = dy.shape[:2], math.prod(size)
     key = (np.arange(math.prod(lead))[:, None], index.reshape(math.prod(lead), -1))
@@ -112,7 +119,9 @@ def max_pool_backward(dy, index, size):
     return run(IndexPut, flat, dy.reshape(key[1].shape), key=key, accumulate=True).reshape(*lead, *size)
 
 
-def avg_pool_backward(dy, size, kernel, stride, padding, counts):
+def avg_pool_backward(
+    dy: Recorded, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], counts: np.ndarray
+) -> Recorded:
     """dy / counts for every entry of its window."""
     shared = (dy / counts).reshape(*dy.shape[:2], *(1,) * len(kernel), *dy.shape[2:])
     windows = np.broadcast_to(shared, (*dy.shape[:2], *kernel, *dy.shape[2:]))
@@ -122,7 +131,7 @@ def avg_pool_backward(dy, size, kernel, stride, padding, counts):
 # ---------------------------------------------------------------- normalisation
 
 
-def layer_norm_backward(dy, x, w, mean, rstd, needs):
+def layer_norm_backward(dy: Any, x: Any, w: Recorded | None, mean: Recorded, rstd: Recorded, needs: Sequence[int]) -> tuple:
     """x (..., C), w (C,) or None; mean and rstd (...) are recorded too."""
     h = (x - mean[..., None]) * rstd[..., None]
     dx = dw = None
@@ -137,7 +146,9 @@ def layer_norm_backward(dy, x, w, mean, rstd, needs):
     return _typed(dx, x), _typed(dw, like), db
 
 
-def group_norm_backward(dy, x, w, mean, rstd, needs):
+def group_norm_backward(
+    dy: Recorded, x: Recorded, w: Recorded | None, mean: Recorded, rstd: Recorded, needs: Sequence[int]
+) -> tuple:
     """x (N, C, ...), w (C,) or None; mean and rstd (N, G) are recorded too."""
     groups, axes = (*mean.shape, math.prod(x.shape[1:]) // max(mean.shape[1], 1)), (0, *range(2, x.ndim))
     rows, dx, dw = x.reshape(groups), None, None
@@ -149,7 +160,9 @@ def group_norm_backward(dy, x, w, mean, rstd, needs):
     return dx, _typed(dw, x if w is None else w), dy.sum(axis=axes) if needs[2] else None
 
 
-def batch_norm_backward(dy, x, w, mean, var, eps: float, moving: bool, needs):
+def batch_norm_backward(
+    dy: Recorded, x: Recorded, w: Recorded | None, mean: Recorded, var: Recorded, eps: float, moving: bool, needs: Sequence[int]
+) -> tuple:
     """x (N, C, ...), w (C,) or None; mean and var (C,) are recorded too, where they move with x as what they are of it."""
     wide, axes = x.astype(mean.dtype), (0, *range(2, x.ndim))
     of_channels = lambda v: v.reshape(v.size, *(1,) * (x.ndim - 2))
@@ -163,7 +176,7 @@ def batch_norm_backward(dy, x, w, mean, var, eps: float, moving: bool, needs):
     return _typed(dx, x) if needs[0] else None, _typed(dw, like) if needs[1] else None, _typed(db, like) if needs[2] else None
 
 
-def rms_norm_backward(dy, x, w, rstd, needs):
+def rms_norm_backward(dy: Recorded, x: Recorded, w: Recorded, rstd: Recorded, needs: Sequence[int]) -> tuple:
     h = x * rstd[..., None]
     dx = None
     if needs[0]:
@@ -181,7 +194,21 @@ def _typed(dx, x):
 # ---------------------------------------------------------------- attention
 
 
-def attention_backward(dout, dweights, q, k, v, lse, keep, bias, causal, scale, drop, p, needs):
+def attention_backward(
+    dout: Recorded,
+    dweights: Recorded | None,
+    q: Recorded,
+    k: Recorded,
+    v: Recorded,
+    lse: np.ndarray,
+    keep: Any,
+    bias: Any,
+    causal: int | None,
+    scale: Any,
+    drop: Any,
+    p: float,
+    needs: Sequence[int],
+) -> tuple:
     """The formulas of `ops/attention.py` over whole arrays; the weights are computed again, from q and k."""
     shared, factor = q.shape[1] // k.shape[1], 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
     heads = [x if shared == 1 else run(RepeatInterleave, x, times=shared, axis=1) for x in (k, v)]
@@ -224,11 +251,20 @@ def _of_groups(dx, like):
 # ---------------------------------------------------------------- losses
 
 
-def spread_loss(dy, count, n: int):
+def spread_loss(dy: Recorded, count: np.ndarray, n: int) -> Any:
     return np.broadcast_to(dy / count.item(), (n,))
 
 
-def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index: int, smoothing: float, over_logits: bool = False):
+def cross_entropy_backward(
+    dloss: Recorded,
+    logits: Recorded,
+    target: np.ndarray,
+    lse: np.ndarray,
+    weight: Any,
+    ignore_index: int,
+    smoothing: float,
+    over_logits: bool = False,
+) -> Recorded:
     """dloss[n] (softmax[n] sum c[n] - c[n]), c the target as a row of V coefficients, 0 where it is ignored."""
     c = _one_hot(target, ignore_index, logits) * (1 - smoothing) + smoothing / logits.shape[1]
     if weight is not None:
@@ -238,7 +274,7 @@ def cross_entropy_backward(dloss, logits, target, lse, weight, ignore_index: int
     return dlogits.astype(logits.dtype)
 
 
-def nll_backward(dloss, logp, target, weight, ignore_index: int):
+def nll_backward(dloss: Recorded, logp: Recorded, target: np.ndarray, weight: Recorded | None, ignore_index: int) -> Any:
     c = _one_hot(target, ignore_index, logp)
     return dloss[:, None] * -(c if weight is None else c * weight.values)
 
@@ -250,7 +286,9 @@ def _one_hot(target, ignore_index: int, like: Recorded) -> np.ndarray:
     return rows
 
 
-def cross_entropy_soft_backward(dloss, logits, target, lse, weight, smoothing: float, needs):
+def cross_entropy_soft_backward(
+    dloss: Recorded, logits: Recorded, target: Recorded, lse: np.ndarray, weight: Any, smoothing: float, needs: Sequence[int]
+) -> tuple:
     logp = run(LogSoftmax, logits, dim=-1)
     dlogits = dtarget = None
     if needs[0]:
@@ -262,7 +300,9 @@ def cross_entropy_soft_backward(dloss, logits, target, lse, weight, smoothing: f
     return dlogits, dtarget
 
 
-def bce_with_logits_backward(dloss, x, target, weight, pos_weight, needs):
+def bce_with_logits_backward(
+    dloss: Recorded, x: Recorded, target: Recorded, weight: Any, pos_weight: Any, needs: Sequence[int]
+) -> tuple:
     positive = 1 if pos_weight is None else pos_weight
     scaled = dloss if weight is None else dloss * weight
     dx = dtarget = None

@@ -4,6 +4,9 @@
 inputs: what is summed of them is no number that anybody reads, only a way for gradients, and `Gate` puts the known value there.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from badak.kernels import reference
@@ -17,20 +20,20 @@ class Gate(Op):
     """y = value, which slope's function has made of a before;   da = slope(dy, y)."""
 
     @staticmethod
-    def forward(save, a, value, slope):
+    def forward(save: Any, a: np.ndarray, value: np.ndarray, slope: Callable) -> np.ndarray:
         save.y, save.slope = value, slope
         return value
 
     @staticmethod
     @analytic
-    def backward(saved, dy):
+    def backward(saved: Any, dy: Any) -> tuple:
         return saved.slope(dy, saved.y), None
 
 
 SIGMOID, TANH, RELU = reference.sigmoid_backward, reference.tanh_backward, reference.relu_backward
 
 
-def lstm_twice(saved, dy, dh, dc):
+def lstm_twice(saved: Any, dy: Any, dh: Any, dc: Any) -> tuple:
     """The gradients of gx, h0, c0, w and b, recorded; the formulas stand in `kernels/reference/recurrent.py`."""
     reverse, lengths = saved.at
 
@@ -49,7 +52,7 @@ def lstm_twice(saved, dy, dh, dc):
     return _back(saved, steps, saved.gates.shape, (dy, dh, dc), saved.h0, saved.c0)
 
 
-def gru_twice(saved, dy, dh):
+def gru_twice(saved: Any, dy: Any, dh: Any) -> tuple:
     """The same of gx, h0, w and b."""
     reverse, lengths = saved.at
     H = saved.h0.shape[1]
@@ -70,7 +73,7 @@ def gru_twice(saved, dy, dh):
     return _back(saved, steps, (*saved.gates.shape[:2], 3 * H), (dy, dh), saved.h0)
 
 
-def rnn_twice(saved, dy, dh):
+def rnn_twice(saved: Any, dy: Any, dh: Any) -> tuple:
     """The same of gx, h0, w and b."""
     relu, reverse, lengths = saved.at
 

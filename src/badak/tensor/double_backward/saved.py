@@ -15,7 +15,7 @@ from badak.tensor.tensor import Tensor
 class SavedAgain:
     """As Saved, its float arrays recorded: an input or an output with its history, or computed from these."""
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node) -> None:
         self._node = node
         self.needs = node.saved.needs
 
@@ -43,7 +43,7 @@ class SavedAgain:
             return Recorded(_joined(value, (self._node, op.saved_outputs[name])))
         raise NotRecordable(f"its {name}")
 
-    def given(self, place: int, value) -> Recorded:
+    def given(self, place: int, value: Any) -> Recorded:
         """The value with the history of the input at this place."""
         tensor = _joined(value, self._node.edges[place])
         for version, _, number in self._node.watched or ():

@@ -1,8 +1,10 @@
 """The walk of `autograd/engine.py` over tensors: same order, same sums, and everything on the way is recorded."""
 
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from heapq import heappop, heappush
+from typing import Any
 
 from badak.autograd.engine import asked_for, frontier, under_way
 from badak.autograd.node import Leaf, Node
@@ -15,13 +17,13 @@ from badak.tensor.double_backward.saved import SavedAgain
 from badak.tensor.tensor import Tensor
 
 
-def backpropagate(roots, retain_graph: bool, targets=None):
+def backpropagate(roots: list, retain_graph: bool, targets: list | None = None) -> tuple:
     """As graph.backpropagate, for gradients that are tensors: [((node, output number), tensor)], and targets likewise."""
     events.user_code(tr("create_graph=True was asked for"))
     return walk(roots, retain_graph, targets, _gradients)
 
 
-def through(function, inputs, needs, dys) -> tuple:
+def through(function: Callable, inputs: tuple, needs: Sequence[int], dys: tuple) -> tuple:
     """The gradients of the inputs by way of `function`, which says in operations what a forward computes of them."""
     own: list = [None if x is None else run(Clone, x) for x in inputs]  # the ends of this walk, though one input be made of another
     made = function(*own)
@@ -33,7 +35,7 @@ def through(function, inputs, needs, dys) -> tuple:
 
 
 @under_way
-def walk(roots, retain_graph, targets, of_node):
+def walk(roots: list, retain_graph: bool, targets: list, of_node: Callable) -> Any:
     """The same. of_node(node, gradients): the gradients of its inputs."""
     waiting: dict = {}  # node: a gradient for each of its outputs, None where none has come
     heap: list = []

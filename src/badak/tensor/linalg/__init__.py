@@ -55,7 +55,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def diagonal(A, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
     """The diagonal of the last two dims; a view."""
     return _diagonal(A, offset, dim1, dim2)
 

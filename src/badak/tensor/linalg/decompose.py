@@ -1,6 +1,8 @@
 """Matrices taken apart: the functions of torch.linalg over LAPACK, for stacks of matrices."""
 
 import numbers
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +20,14 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.triangular import tril, triu
 
 
-def inv(A, *, out=None) -> Tensor:  # noqa: N803
+def inv(A: Any, *, out: Any = None) -> Tensor:  # noqa: N803
     """A^-1 of each matrix (..., n, n). Raises LinAlgError for a singular one."""
     return into(out, apply(ops.Inverse, A), exact=True)
 
 
-def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None) -> Tensor:  # noqa: N803
+def pinv(
+    A: Any, rcond: Any = None, hermitian: bool = False, *, atol: float | str | None = None, rtol: Any = None, out: Any = None
+) -> Tensor:  # noqa: N803
     """The pseudo-inverse (..., n, m): singular values below max(atol, rtol * the largest) count as 0.
 
     hermitian: A is symmetric, and its lower triangle alone is read. `rcond` is an older word for rtol.
@@ -37,7 +41,7 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None) -> T
     return into(out, apply(ops.Pinv, A, rtol=limit / largest), exact=True)
 
 
-def mirrored(A, upper=False) -> Tensor:  # noqa: N803
+def mirrored(A: Tensor, upper: bool = False) -> Tensor:  # noqa: N803
     """A's lower (or upper) triangle mirrored at the diagonal: how a symmetric A is read.   dA = sym(dy), as in PyTorch."""
     ops.square("linalg", A._array)
     a = A.detach()
@@ -61,7 +65,7 @@ def _limit(a, s, atol, rtol):
     return np.maximum(0.0 if absolute is None else absolute, relative * s.max(axis=-1, initial=0.0))
 
 
-def solve(A, B, *, left=True, out=None) -> Tensor:  # noqa: N803
+def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """X with A X = B, or X A = B where left=False; B (..., n, k), or (..., n) as a vector for each matrix."""
     vector = B._array.ndim == 1 or B._array.shape == A._array.shape[:-1]
     if vector and not left:
@@ -80,7 +84,9 @@ def _solved(A, B, left: bool) -> Tensor:  # noqa: N803
     return apply(ops.Solve, A.expand(*lead, *A._array.shape[-2:]), B.expand(*lead, *B._array.shape[-2:]))
 
 
-def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -> Tensor:  # noqa: N803
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: Any, left: bool = True, unitriangular: bool = False, out: Tensor | None = None
+) -> Tensor:  # noqa: N803
     """As `solve` of B (..., n, k), with the upper or lower triangle of A alone; unitriangular: with ones on its diagonal."""
     if B._array.ndim < 2:
         cause = tr("linalg.solve_triangular: B must have at least 2 dims; got {}", list(B._array.shape))
@@ -91,7 +97,7 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None) -
     return into(out, _solved(part, B, left), exact=True)
 
 
-def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
+def lstsq(input: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:  # noqa: N803, A002
     """(solution, residuals, rank, singular_values): X that makes |A X - B| least, the smallest where there are several.
 
     driver, as in LAPACK: "gelsy" (the default) gives the rank, "gels" believes that it is full, "gelsd" and "gelss" give
@@ -130,23 +136,23 @@ def lstsq(input, B, rcond=None, *, driver=None):  # noqa: N803, A002
     return returns.linalg_lstsq(squeeze(X, -1) if vector else X, residuals, rank, given)
 
 
-def det(A, *, out=None) -> Tensor:  # noqa: N803
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The determinant of each matrix."""
     return into(out, apply(ops.Det, A), exact=True)
 
 
-def slogdet(A, *, out=None):  # noqa: N803
+def slogdet(A: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(sign, logabsdet): the determinant as sign exp(logabsdet), where it itself would overflow."""
     return returns.linalg_slogdet(*apply(ops.SlogDet, A))
 
 
-def logdet(input) -> Tensor:  # noqa: A002
+def logdet(input: Tensor) -> Tensor:  # noqa: A002
     """log det A: nan where the determinant is negative."""
     sign, log = slogdet(input)
     return log + sign.log()
 
 
-def cholesky(A, *, upper=False, out=None) -> Tensor:  # noqa: N803
+def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """L with A = L L^T, lower triangular (its transpose with upper=True), of a symmetric positive definite A.
 
     Its lower triangle alone is read, with upper=True its upper one.
@@ -155,7 +161,7 @@ def cholesky(A, *, upper=False, out=None) -> Tensor:  # noqa: N803
     return into(out, L.mH if upper else L, exact=True)
 
 
-def qr(A, mode="reduced", *, out=None):  # noqa: N803
+def qr(A: Tensor, mode: str = "reduced", *, out: Tensor | Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(Q, R) with A = Q R, Q of orthogonal columns, R upper triangular. mode "reduced", "complete" (Q square) or "r" (Q empty).
 
     Parity: where Q is square and A is not, neither has a gradient.
@@ -167,7 +173,7 @@ def qr(A, mode="reduced", *, out=None):  # noqa: N803
     return returns.linalg_qr(A.new_empty(0) if mode == "r" else Q, R)
 
 
-def svd(A, full_matrices=True, *, driver=None, out=None):  # noqa: N803
+def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None, out: Tensor | Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(U, S, Vh) with A = U diag(S) Vh, S falling. full_matrices: U (m, m) and Vh (n, n).
 
     Parity: the gradient needs different singular values; signs of vectors are LAPACK's choice.
@@ -175,17 +181,17 @@ def svd(A, full_matrices=True, *, driver=None, out=None):  # noqa: N803
     return returns.linalg_svd(*apply(ops.SVD, A, full=bool(full_matrices)))
 
 
-def svdvals(A, *, driver=None, out=None) -> Tensor:  # noqa: N803
+def svdvals(A: Tensor, *, driver: Any = None, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The singular values, falling."""
     return into(out, apply(ops.SVD, A)[1], exact=True)
 
 
-def eigh(A, UPLO="L", *, out=None):  # noqa: N803
+def eigh(A: Tensor, UPLO: str = "L", *, out: Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(eigenvalues, eigenvectors) of a symmetric A: A = V diag(w) V^T, w rising. UPLO: which triangle of A is read."""
     return returns.linalg_eigh(*apply(ops.Eigh, mirrored(A, _upper(UPLO))))
 
 
-def eigvalsh(A, UPLO="L", *, out=None) -> Tensor:  # noqa: N803
+def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The eigenvalues of a symmetric A, rising. UPLO: which triangle of A is read."""
     return into(out, apply(ops.Eigh, mirrored(A, _upper(UPLO)))[0], exact=True)
 
@@ -196,7 +202,7 @@ def _upper(UPLO: str) -> bool:  # noqa: N803
     return UPLO in "Uu"
 
 
-def eig(A, *, out=None):  # noqa: N803
+def eig(A: Tensor, *, out: Tensor | None = None) -> Any:  # noqa: N803
     """(eigenvalues, eigenvectors) of any square A, complex: A V = V diag(w), the columns of V of length 1, largest entry real.
 
     dA = V^-T (diag(dw) + F o V^T dV, less what turns or stretches a column) V^T, F_ij = 1 / (w_j - w_i)*, for different w.
@@ -205,12 +211,14 @@ def eig(A, *, out=None):  # noqa: N803
     return returns.linalg_eig(*apply(Eig, A))
 
 
-def eigvals(A, *, out=None) -> Tensor:  # noqa: N803
+def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The eigenvalues of any square A, complex.   dA = V^-T diag(dw) V^T, for different w."""
     return into(out, eig(A)[0], exact=True)
 
 
-def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None) -> Tensor:  # noqa: N803
+def matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None
+) -> Tensor:  # noqa: N803
     """How many singular values are larger than max(atol, rtol * the largest). hermitian: A's lower triangle alone is read.
 
     `tol` is an older word for atol, with rtol=0.
@@ -223,7 +231,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     return into(out, Tensor._of(np.asarray((s > np.asarray(limit)[..., None]).sum(axis=-1), np.int64)), exact=True)
 
 
-def matrix_power(A, n, *, out=None) -> Tensor:  # noqa: N803
+def matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """A multiplied with itself n times; n < 0 of its inverse, n = 0 the identity."""
     ops.square("linalg.matrix_power", A._array)
     if n < 0:

@@ -1,6 +1,7 @@
 """Sums of products whose dims are named: einsum and tensordot."""
 
 import re
+from typing import Any
 
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr
 from badak.core.modes import modes
@@ -13,7 +14,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
 
-def tensordot(a, b, dims=2, out=None) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: int | tuple = 2, out: Tensor | None = None) -> Tensor:
     """Products summed over the last `dims` dims of a and the first of b, or over the pairs dims = (dims of a, of b)."""
     na, nb = a._array.ndim, b._array.ndim
     if isinstance(dims, int):
@@ -39,7 +40,7 @@ def tensordot(a, b, dims=2, out=None) -> Tensor:
 
 
 @in_float32
-def einsum(equation, *operands) -> Tensor:
+def einsum(equation: Tensor | str, *operands: Any) -> Tensor:
     """The sum of products that `equation` names: one letter for each dim, "bij,bjk->bik" is the batched matrix product.
 
     Letters that the right side lacks are summed over; "..." stands for any leading dims, which broadcast; a letter that

@@ -1,5 +1,8 @@
 """L U and what is solved with it, the exponential of a matrix, factorisations that report instead of raising."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core.errors import DTypeError, NotSupportedError, ShapeError, tr
@@ -17,7 +20,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.triangular import tril, triu
 
 
-def matrix_exp(A) -> Tensor:  # noqa: N803
+def matrix_exp(A: Tensor) -> Tensor:  # noqa: N803
     """exp(A), the sum of A^k / k!, of each matrix.   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]]).
 
     Source: Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
@@ -25,7 +28,7 @@ def matrix_exp(A) -> Tensor:  # noqa: N803
     return apply(ops.MatrixExp, A)
 
 
-def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):  # noqa: N803
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Tensor | None = None) -> Any:  # noqa: N803
     """(LU, pivots, info): as `lu_factor`; info says which diagonal entry of U is the first 0, counted from 1, or 0."""
     if not pivot:
         raise NotSupportedError("linalg.lu_factor: LU without pivoting is not implemented on the CPU", "pivot=True")
@@ -53,7 +56,7 @@ def _raise_zero(name: str, info) -> None:
         raise LinAlgError(cause, "A + eps I with a small eps")
 
 
-def lu_factor(A, *, pivot=True, out=None):  # noqa: N803
+def lu_factor(A: Tensor, *, pivot: bool = True, out: Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(LU, pivots) with A = P L U: L below the diagonal of LU, its ones left out, U on and above it.
 
     Row k was exchanged with row pivots[k] - 1. Raises LinAlgError where U has a 0 on its diagonal.
@@ -63,7 +66,14 @@ def lu_factor(A, *, pivot=True, out=None):  # noqa: N803
     return returns.linalg_lu_factor(packed, pivots)
 
 
-def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):  # noqa: N803
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+    *,
+    out: Tensor | Sequence[Tensor] | None = None,
+) -> Any:  # noqa: N803
     """(P, L, U) from what `lu_factor` gives; what is not asked for is empty."""
     empty = LU_data.new_empty(0)
     P, L, U = empty, empty, empty  # noqa: N806
@@ -83,13 +93,13 @@ def _permutation(packed, pivots) -> Tensor:
     return Tensor._of(np.ascontiguousarray(np.eye(m, dtype=packed._array.dtype)[rows].swapaxes(-1, -2)))
 
 
-def lu(A, *, pivot=True, out=None):  # noqa: N803
+def lu(A: Tensor, *, pivot: bool = True, out: Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(P, L, U) with A = P L U: P a permutation, L lower triangular with ones on its diagonal, U upper triangular."""
     packed, pivots, _ = lu_factor_ex(A, pivot=pivot)
     return returns.linalg_lu(*lu_unpack(packed, pivots))
 
 
-def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  # noqa: N803
+def lu_solve(LU: Any, pivots: Any, B: Any, *, left: Any = True, adjoint: Any = False, out: Any = None) -> Tensor:  # noqa: N803
     """X with A X = B, A as `lu_factor` has taken it apart; X A = B with left=False, A^H instead of A with adjoint=True."""
     square("linalg.lu_solve", LU._array)
     if pivots._array.dtype.kind != "i":
@@ -110,20 +120,28 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None) -> Tensor:  #
     return into(out, decompose.solve_triangular(LU, y, upper=True), exact=True)
 
 
-def cholesky_solve(B, L, upper=False, *, out=None) -> Tensor:  # noqa: N803
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """X with A X = B, where A = L L^H, or L^H L with upper=True."""
     first, second = (L.mH, L) if upper else (L, L.mH)
     y = decompose.solve_triangular(first, B, upper=False)
     return into(out, decompose.solve_triangular(second, y, upper=True), exact=True)
 
 
-def cholesky_inverse(L, upper=False, *, out=None) -> Tensor:  # noqa: N803
+def cholesky_inverse(L: Any, upper: bool = False, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """A^-1, where A = L L^H, or L^H L with upper=True."""
     one = Tensor._of(np.eye(L.shape[-1], dtype=L._array.dtype))
     return cholesky_solve(one.expand(*L.shape), L, upper, out=out)
 
 
-def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):  # noqa: A002, N803
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    *,
+    out: Tensor | Sequence[Tensor] | None = None,
+) -> Any:  # noqa: A002, N803
     """(X, A) with A X = input for a triangular A, transposed first with `transpose`; A is given back."""
     left = A.mT if transpose else A
     X = decompose.solve_triangular(left, input, upper=upper != transpose, unitriangular=unitriangular)  # noqa: N806
@@ -147,7 +165,7 @@ def _singular(A) -> np.ndarray:  # noqa: N803
     return _first(np.einsum("...ii->...i", packed) == 0)
 
 
-def inv_ex(A, *, check_errors=False, out=None):  # noqa: N803
+def inv_ex(A: Tensor, *, check_errors: bool = False, out: Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(A^-1, info): as `inv`; NaN and info > 0 for a singular matrix, for which `inv` raises."""
     square("linalg.inv", A._array)
     info = _singular(A)
@@ -156,7 +174,7 @@ def inv_ex(A, *, check_errors=False, out=None):  # noqa: N803
     return returns.linalg_inv_ex(_reported(decompose.inv, A, info > 0), Tensor._of(info))
 
 
-def solve_ex(A, B, *, left=True, check_errors=False, out=None):  # noqa: N803
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Tensor | None = None) -> Any:  # noqa: N803
     """(X, info): as `solve`; NaN and info > 0 for a singular matrix, for which `solve` raises."""
     square("linalg.solve", A._array)
     info = _singular(A)
@@ -164,7 +182,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):  # noqa: N803
     return returns.linalg_solve_ex(_reported(lambda a, b: decompose.solve(a, b, left=left), A, bad, B), Tensor._of(info))
 
 
-def cholesky_ex(A, *, upper=False, check_errors=False, out=None):  # noqa: N803
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """(L, info): as `cholesky`; NaN and info > 0, the first order whose determinant is not positive, for which it raises."""
     square("linalg.cholesky", A._array)
     if check_errors:
@@ -194,12 +212,12 @@ def _has_root(a) -> bool:
     return True
 
 
-def older_lu(A, pivot=True, get_infos=False, out=None):  # noqa: N803
+def older_lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Tensor | None = None) -> tuple:  # noqa: N803
     """(LU, pivots), with get_infos (LU, pivots, infos): as linalg.lu_factor_ex. The method x.lu, too."""
     packed, pivots, info = lu_factor_ex(A, pivot=pivot)
     return (packed, pivots, info) if get_infos else (packed, pivots)
 
 
-def older_lu_solve(b, LU_data, LU_pivots, *, out=None) -> Tensor:
+def older_lu_solve(b: Any, LU_data: Any, LU_pivots: Any, *, out: Tensor | None = None) -> Tensor:
     """As linalg.lu_solve, with the right side first."""
     return lu_solve(LU_data, LU_pivots, b, out=out)

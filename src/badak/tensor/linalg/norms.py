@@ -1,12 +1,15 @@
 """Norms of vectors and matrices, distances, and the condition of a matrix."""
 
+from collections.abc import Sequence
 from math import inf, nan
+from typing import Any
 
 from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.ops._check import axis_of
 from badak.tensor import reduce
 from badak.tensor.arithmetic import div, mul, sub
 from badak.tensor.convert import cast
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.dtypes import to_dtype
 from badak.tensor.linalg.decompose import svdvals
 from badak.tensor.linalg.factors import inv_ex
@@ -16,7 +19,15 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
 
-def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002
+def vector_norm(
+    x: Tensor,
+    ord: Any = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:  # noqa: A002
     """(sum |x|^ord)^(1/ord) over dim, or over all."""
     if (ord < 0 or ord == inf) and 0 in x._array.shape:
         empty = [] if dim is None else [d for d in ([dim] if isinstance(dim, int) else dim) if not x.size(d)]
@@ -28,7 +39,15 @@ def vector_norm(x, ord=2, dim=None, keepdim: bool = False, *, dtype=None, out=No
     return reduce.norm(x, float(ord), dim, keepdim, out, dtype)
 
 
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None, out=None) -> Tensor:  # noqa: A002, N803
+def matrix_norm(
+    A: Tensor,
+    ord: Any = "fro",
+    dim: Tensor | int | Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:  # noqa: A002, N803
     """Norm of matrices: "fro"; the largest (smallest) sum of absolute values in a column (1, -1) or a row (inf, -inf);
     of singular values the largest (2), smallest (-2) or sum ("nuc")."""
     A = A if dtype is None else cast(A, to_dtype(dtype))
@@ -60,7 +79,15 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim: bool = False, *, dtype=None
     return into(out, y if keepdim else y.squeeze((rows, columns)), exact=True)
 
 
-def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) -> Tensor:  # noqa: A002, N803
+def norm(
+    A: Any,
+    ord: Any = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+    dtype: DType | None = None,
+) -> Tensor:  # noqa: A002, N803
     """vector_norm of order 2 without ord; matrix_norm for "fro" and for two dims; vector_norm otherwise."""
     pair = dim is not None and not isinstance(dim, int) and len(dim) == 2
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
@@ -74,19 +101,19 @@ def norm(A, ord=None, dim=None, keepdim: bool = False, *, out=None, dtype=None) 
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype, out=out)
 
 
-def frobenius_norm(input, dim, keepdim: bool = False, *, out=None) -> Tensor:
+def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """sqrt(sum |x|^2) over dim, an int or several; over all where none are named."""
     return reduce.norm(input, 2.0, None if not isinstance(dim, int) and not len(dim) else dim, keepdim, out)
 
 
-def nuclear_norm(input, dim=None, keepdim: bool = False, *, out=None) -> Tensor:
+def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The sum of the singular values of matrices, which lie in two dims: the two of a matrix where none are named."""
     if isinstance(dim, bool):  # nuclear_norm(A, keepdim)
         return nuclear_norm(input, None, dim, out=out)
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, out=out)
 
 
-def norm_except_dim(v, pow: int = 2, dim: int = 0) -> Tensor:  # noqa: A002
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:  # noqa: A002
     """The norm of order pow of each slice of v along dim, in v's shape with 1 in place of the other sizes; of all for dim=-1."""
     if dim == -1:
         return reduce.norm(v, float(pow))
@@ -96,7 +123,7 @@ def norm_except_dim(v, pow: int = 2, dim: int = 0) -> Tensor:  # noqa: A002
 
 
 @in_float32
-def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
     if x1._array.shape[-1] != x2._array.shape[-1]:
         cause = tr("X1 and X2 must have the same number of columns. X1: {} X2: {}", x1._array.shape[-1], x2._array.shape[-1])
@@ -106,7 +133,7 @@ def cdist(x1, x2, p: float = 2.0, compute_mode=None) -> Tensor:
     return reduce.norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, dim=-1)
 
 
-def cond(A, p=None, *, out=None) -> Tensor:  # noqa: N803
+def cond(A: Any, p: Any = None, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The largest singular value divided by the smallest (p=None or 2), the reverse (-2), or |A|_p |A^-1|_p of a matrix norm p."""
     if p not in (None, 1, -1, 2, -2, inf, -inf, "fro", "nuc"):
         raise ArgumentError(tr("linalg.cond got an invalid norm type: {}", p), "p=None, 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'")

@@ -1,5 +1,7 @@
 """Products of vectors and matrices."""
 
+from typing import Any
+
 import numpy as np
 
 from badak.core.errors import ArgumentError, DTypeError, NotSupportedError, ShapeError, expect_kind, tr
@@ -23,7 +25,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.upcast import in_float32
 
 
-def matmul(input, other, *, out=None) -> Tensor:
+def matmul(input: Any, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Matrix product over the last two dims; leading dims broadcast, a vector on the left is a row, on the right a column.
 
     y[..., m, n] = sum_k a[..., m, k] b[..., k, n];   da = dy b^T, db = a^T dy.
@@ -75,7 +77,7 @@ def _dims(name: str, x: Tensor, ndim: int, what: str) -> None:
         raise ShapeError(tr("{}: {} must be {}; got shape {}", name, what, kind, x._array.shape), "badak.matmul takes any dims")
 
 
-def mm(input, mat2, *, out=None) -> Tensor:
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product, (M, K) and (K, N)."""
     _dims("mm", input, 2, "self")
     _dims("mm", mat2, 2, "mat2")
@@ -97,7 +99,7 @@ def _int_mm(input, mat2) -> Tensor:
     return Tensor._of(exact.astype(np.int64).astype(np.int32))
 
 
-def bmm(input, mat2, *, out=None) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two stacks of matrices, (B, M, K) and (B, K, N).
 
     Args:
@@ -125,14 +127,14 @@ def bmm(input, mat2, *, out=None) -> Tensor:
     return matmul(input, mat2, out=out)
 
 
-def mv(input, vec, *, out=None) -> Tensor:
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A matrix (M, K) times a vector (K,)."""
     _dims("mv", input, 2, "self")
     _dims("mv", vec, 1, "vec")
     return matmul(input, vec, out=out)
 
 
-def dot(input, tensor, *, out=None) -> Tensor:
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inner product of two vectors of one length."""
     a, b = input._array, tensor._array
     if a.ndim != 1 or b.ndim != 1:
@@ -146,19 +148,19 @@ def dot(input, tensor, *, out=None) -> Tensor:
     return matmul(input, tensor, out=out)
 
 
-def vdot(input, other, *, out=None) -> Tensor:
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """dot of the conjugate of input with other."""
     return dot(input.conj(), other, out=out)
 
 
-def inner(input, other) -> Tensor:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """Products summed over the last dim of both."""
     if not input._array.ndim or not other._array.ndim:
         return mul(input, other)
     return tensordot(input, other, dims=([-1], [-1]))
 
 
-def outer(input, vec2, *, out=None) -> Tensor:
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y[i, j] = a[i] b[j]."""
     if input._array.ndim != 1 or vec2._array.ndim != 1:
         cause = tr("outer: Expected 1-D arguments; got shapes {} and {}", input._array.shape, vec2._array.shape)
@@ -185,7 +187,7 @@ _MIXED = {"f", BFLOAT16.char}  # which autocast takes as they are
 _ALIKE = {3 * char for char in ("f", "d", BFLOAT16.char)}
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1, out: Tensor | None = None) -> Tensor:
     """beta input + alpha mat1 mat2."""
     b, x, w = input._array, mat1._array, mat2._array
     if b.ndim == 1 and x.ndim == w.ndim == 2 and beta == alpha == 1 and out is None:
@@ -195,24 +197,28 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
     return _plus(in_half(input), mm(mat1, mat2), beta, alpha, out)
 
 
-def addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1, out: Tensor | None = None) -> Tensor:
     """beta input + alpha mat vec."""
     return _plus(input, mv(mat, vec), beta, alpha, out)
 
 
 @in_float32
-def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: complex = 1, alpha: complex = 1, out: Tensor | None = None
+) -> Tensor:
     """beta input + alpha sum_b batch1[b] batch2[b]."""
     return _plus(in_half(input), sum(bmm(batch1, batch2), 0, dtype=batch1.dtype), beta, alpha, out)
 
 
 @in_float32
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor:
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: complex = 1, alpha: complex = 1, out: Tensor | None = None
+) -> Tensor:
     """beta input + alpha batch1[b] batch2[b] for each b."""
     return _plus(in_half(input), bmm(batch1, batch2), beta, alpha, out)
 
 
-def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1, out: Tensor | None = None) -> Tensor:
     """beta input + alpha outer(vec1, vec2); of booleans True where one of the two summands is."""
     product = outer(vec1, vec2)
     kind = max((input, product), key=lambda x: "buifc".find(x._array.dtype.kind))._array.dtype.kind
@@ -227,7 +233,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor:
     return _plus(input, product, beta, alpha, out, exact=False)
 
 
-def chain_matmul(*matrices) -> Tensor:
+def chain_matmul(*matrices: Any) -> Tensor:
     """The product of several matrices, from left to right."""
     y = matrices[0]
     for m in matrices[1:]:
@@ -236,14 +242,14 @@ def chain_matmul(*matrices) -> Tensor:
 
 
 @in_float32
-def trace(input) -> Tensor:
+def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
     _dims("trace", input, 2, "input")
     expect_floats("trace", input, also="iu")
     return sum(diagonal(input))
 
 
-def kron(input, other) -> Tensor:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: every entry of input times the whole of other."""
     a, b = input, other
     while a._array.ndim < b._array.ndim:
@@ -261,7 +267,7 @@ def kron(input, other) -> Tensor:
 # ---------------------------------------------------------------------- einsum
 
 
-def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
+def cross(input: Tensor, other: Tensor, *, dim: Any = -1, out: Tensor | None = None) -> Tensor:  # noqa: A002
     """The vector product along `dim`, of size 3."""
     if input._array.ndim != other._array.ndim:
         cause = tr(
@@ -275,13 +281,13 @@ def cross(input, other, *, dim=-1, out=None) -> Tensor:  # noqa: A002
     return into(out, stack(parts, dim), exact=True)
 
 
-def vecdot(x, y, *, dim=-1, out=None) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """The sum along `dim` of the products of the conjugate of x with y."""
     return into(out, mul(in_half(x).conj(), in_half(y)).sum(dim), exact=True)
 
 
 @in_float32
-def multi_dot(tensors, *, out=None) -> Tensor:
+def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
     """The product of several matrices, from left to right."""
     tensors = list(tensors)
     if len(tensors) < 2:

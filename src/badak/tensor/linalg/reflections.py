@@ -1,5 +1,8 @@
 """Householder's reflections: products of I - tau v v^H, as LAPACK keeps the Q of a QR in the lower part of a matrix."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from badak.core.errors import NotSupportedError, ShapeError, tr
@@ -12,7 +15,7 @@ from badak.tensor.tensor import Tensor
 from badak.tensor.triangular import tril
 
 
-def geqrf(input, *, out=None):  # noqa: A002
+def geqrf(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:  # noqa: A002
     """(a, tau): R on and above a's diagonal, the vectors of Q's reflections below it. Without gradient, as in PyTorch."""
     _floating("geqrf", input._array)
     if modes.grad and input.requires_grad:
@@ -38,7 +41,7 @@ def _reflections(a: Tensor, tau: Tensor, name: str):
     return [(v[..., i : i + 1], tau[..., i, None, None]) for i in range(k)]
 
 
-def householder_product(input, tau, *, out=None) -> Tensor:  # noqa: A002
+def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:  # noqa: A002
     """The first n columns of H_1 H_2 ... H_k, H_i = I - tau_i v_i v_i^H, v_i = (0, ..., 1, input[i + 1 :, i])."""
     m, n = input.shape[-2:]
     y = Tensor._of(np.eye(m, n, dtype=input._array.dtype)).expand(*input.shape)
@@ -50,7 +53,9 @@ def householder_product(input, tau, *, out=None) -> Tensor:  # noqa: A002
 orgqr = householder_product
 
 
-def ormqr(input, tau, other, left=True, transpose=False, *, out=None) -> Tensor:  # noqa: A002
+def ormqr(
+    input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False, *, out: Tensor | None = None
+) -> Tensor:  # noqa: A002
     """Q other, or other Q with left=False; Q^H with `transpose`: Q is the whole product of the reflections."""
     parts = _reflections(input, tau, "ormqr")
     y = other if left else other.mH

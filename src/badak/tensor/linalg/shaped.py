@@ -1,6 +1,7 @@
 """Equations between tensors as between matrices; powers side by side; factorisations of low rank."""
 
 import math
+from typing import Any
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.tensor.concat import cat
@@ -13,7 +14,7 @@ from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
 
 
-def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """X with tensordot(A, X, X.ndim) = B: A (B's sizes, then X's), after its `dims` have been moved to its end."""
     if dims is not None:
         A = movedim(A, tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))  # noqa: N806
@@ -26,7 +27,7 @@ def tensorsolve(A, B, dims=None, *, out=None) -> Tensor:  # noqa: N803
     return into(out, X.reshape(*rest), exact=True)
 
 
-def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The inverse of A as a map from its last dims to its first `ind` ones: (last sizes, first sizes)."""
     if ind <= 0:
         raise ArgumentError(tr("Expected a strictly positive integer for 'ind', but got {}", ind), "ind=2")
@@ -38,7 +39,7 @@ def tensorinv(A, ind=2, *, out=None) -> Tensor:  # noqa: N803
     return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first), exact=True)
 
 
-def vander(x, *, N=None) -> Tensor:  # noqa: N803
+def vander(x: Tensor, *, N: Any = None) -> Tensor:  # noqa: N803
     """The powers of each entry of x (..., n), 0 to N - 1, in a new last dim; N = n unless given."""
     x = x if x.dim() else x.unsqueeze(0)
     n = x.shape[-1] if N is None else N
@@ -49,7 +50,7 @@ def vander(x, *, N=None) -> Tensor:  # noqa: N803
     return cat([ones, cumprod(powers, -1).to(x.dtype)], -1) if n else x.new_ones((*x.shape, 0))
 
 
-def older_vander(x, N=None, increasing=False) -> Tensor:  # noqa: N803
+def older_vander(x: Tensor, N: Tensor | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
     """The powers of each entry of x (n,), N - 1 to 0, or 0 to N - 1 where `increasing`, in a new last dim."""
     if x.dim() != 1:
         raise ShapeError(tr("torch.vander: x must be a one-dimensional tensor; got {}", tuple(x.shape)), "linalg.vander")
@@ -58,7 +59,7 @@ def older_vander(x, N=None, increasing=False) -> Tensor:  # noqa: N803
     return y if increasing else y.flip(1)
 
 
-def svd_lowrank(A, q=6, niter=2, M=None):  # noqa: N803
+def svd_lowrank(A: Tensor, q: Any = 6, niter: Any = 2, M: Tensor | None = None) -> tuple:  # noqa: N803
     """(U, S, V) with A - M nearly U diag(S) V^H, of rank q: from what A makes of q random vectors, `niter` times more exact.
 
     Source: Halko, Martinsson and Tropp 2011, "Finding structure with randomness", algorithms 4.4 and 5.1.
@@ -85,7 +86,7 @@ def _range(A: Tensor, q: int, niter: int) -> Tensor:  # noqa: N803
     return X
 
 
-def pca_lowrank(A, q=None, center=True, niter=2):  # noqa: N803
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:  # noqa: N803
     """(U, S, V): `svd_lowrank` of A, with `center` of A less the means of its columns; q = min(6, m, n) unless given."""
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q

@@ -1,5 +1,6 @@
 """Sparse tensors from their parts, from dense tensors and from each other, and back."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import numpy as np
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import as_tensor, zeros
-from badak.tensor.dtypes import check_place
+from badak.tensor.dtypes import Device, check_place
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.index import index_add, index_put
 from badak.tensor.sparse.layout import (
     CompressedTensor,
@@ -24,7 +26,15 @@ _INTS = (dtypes.int64, dtypes.int32)
 
 
 def sparse_coo_tensor(
-    indices=None, values=None, size=None, *, dtype=None, device=None, requires_grad=False, check_invariants=None, is_coalesced=None
+    indices: Tensor | None = None,
+    values: Tensor | None = None,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device = None,
+    requires_grad: Any = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
 ) -> Tensor:
     """A sparse tensor that has values[k] at indices[:, k], sums where a place stands twice, and 0 elsewhere.
 
@@ -71,9 +81,17 @@ def sparse_coo_tensor(
 
 
 def sparse_csr_tensor(
-    crow_indices, col_indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
-    check_invariants=None,
-) -> Tensor:  # fmt: skip
+    crow_indices: Tensor | int | Sequence[int],
+    col_indices: Tensor | int | Sequence[float],
+    values: Tensor | Sequence[float] | list,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
     """A sparse matrix by rows: row n has values[crow[n] : crow[n + 1]], in the columns col[crow[n] : crow[n + 1]].
 
     Args:
@@ -101,9 +119,17 @@ def sparse_csr_tensor(
 
 
 def sparse_csc_tensor(
-    ccol_indices, row_indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
-    check_invariants=None,
-) -> Tensor:  # fmt: skip
+    ccol_indices: Tensor | int | Sequence[int],
+    row_indices: Tensor | Sequence[float],
+    values: Tensor | Sequence[float] | list,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
     """A sparse matrix by columns: as sparse_csr_tensor, rows and columns exchanged.
 
     Args:

@@ -1,12 +1,15 @@
 """autocast: the block in which products are computed in a 16-bit type, and losses in float32."""
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr, warn_once
 from badak.core.modes import anywhere, modes
 from badak.tensor import Tensor, dtypes
 from badak.tensor.casting import Casting
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 _DEFAULTS = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
 events.for_all(globals(), "_DEFAULTS")
@@ -33,7 +36,9 @@ class autocast:  # noqa: N801  (PyTorch's name)
         badak.bfloat16
     """
 
-    def __init__(self, device_type: str, dtype=None, enabled: bool = True, cache_enabled: bool | None = None):
+    def __init__(
+        self, device_type: str, dtype: DType | None = None, enabled: bool = True, cache_enabled: bool | None = None
+    ) -> None:
         if not isinstance(device_type, str):
             raise ArgumentError(tr("Expected `device_type` of type `str`, got: `{}`", type(device_type)), "autocast('cpu')")
         device_type = dtypes.device(device_type).type  # which refuses what is no name of a device
@@ -59,7 +64,7 @@ class autocast:  # noqa: N801  (PyTorch's name)
         modes.casting = self._before.pop()
         anywhere.casting -= 1
 
-    def __call__(self, function):
+    def __call__(self, function: Callable) -> Callable:
         @functools.wraps(function)
         def decorated(*args, **kwargs):
             with autocast(self.device, self.fast_dtype, self._enabled, self._keep):
@@ -68,7 +73,7 @@ class autocast:  # noqa: N801  (PyTorch's name)
         return decorated
 
 
-def custom_fwd(fwd=None, *, device_type: str = "cuda", cast_inputs=None):
+def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
     """The decorator of a Function's forward: with cast_inputs, its tensors come in that dtype and autocast is off within."""
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
@@ -84,7 +89,7 @@ def custom_fwd(fwd=None, *, device_type: str = "cuda", cast_inputs=None):
     return forward
 
 
-def custom_bwd(bwd=None, *, device_type: str = "cuda"):
+def custom_bwd(bwd: Any = None, *, device_type: str = "cuda") -> Any:
     """The decorator of a Function's backward under autocast: the function itself."""
     return bwd if bwd is not None else lambda function: function
 
@@ -124,7 +129,7 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
         anywhere.casting += 1  # and never less: a block may end after it
 
 
-def set_autocast_dtype(device_type: str, dtype) -> None:
+def set_autocast_dtype(device_type: str, dtype: Any) -> None:
     """The dtype of autocast from now on where a block names none.
 
     Args:
@@ -150,7 +155,7 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
     set_autocast_enabled("cpu", enabled)
 
 
-def set_autocast_cpu_dtype(dtype) -> None:
+def set_autocast_cpu_dtype(dtype: Any) -> None:
     """set_autocast_dtype("cpu", dtype)."""
     set_autocast_dtype("cpu", dtype)
 
@@ -179,18 +184,18 @@ def autocast_decrement_nesting() -> int:
     return _nested[0]
 
 
-def get_autocast_dtype(device_type: str):
+def get_autocast_dtype(device_type: str) -> DType:
     """The dtype that autocast uses there."""
     within = modes.casting if device_type == "cpu" else None
     return _DEFAULTS.get(device_type, dtypes.float16) if within is None else within.kind
 
 
-def get_autocast_cpu_dtype():
+def get_autocast_cpu_dtype() -> Any:
     """The dtype that autocast uses on the CPU."""
     return get_autocast_dtype("cpu")
 
 
-def get_autocast_gpu_dtype():
+def get_autocast_gpu_dtype() -> Any:
     """The dtype that autocast would use on a GPU."""
     return get_autocast_dtype("cuda")
 

@@ -25,7 +25,7 @@ class GradScaler:
         backoff_factor: float = 0.5,
         growth_interval: int = 2000,
         enabled: bool = True,
-    ):
+    ) -> None:
         if enabled and str(device).partition(":")[0] != "cpu":
             warn_once("GradScaler", tr("GradScaler is enabled, but {} is not available; it is switched off", device))
             enabled = False
@@ -55,7 +55,7 @@ class GradScaler:
             return {name: self.scale(value) for name, value in outputs.items()}
         return type(outputs)(self.scale(value) for value in outputs)
 
-    def unscale_(self, optimizer) -> None:
+    def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer by the factor, and look for infinities. Once before each update()."""
         if not self._enabled:
             return
@@ -72,7 +72,7 @@ class GradScaler:
         for grad in grads:
             _multiply(grad, 1.0 / self._scale)
 
-    def step(self, optimizer, *args, **kwargs):
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """optimizer.step(), unless a gradient is infinite or NaN."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -84,7 +84,7 @@ class GradScaler:
         self._stepped.add(id(optimizer))
         return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
 
-    def update(self, new_scale=None) -> None:
+    def update(self, new_scale: Tensor | float | None = None) -> None:
         """Lower the factor after an infinity, raise it after `growth_interval` steps without one; or set it."""
         if not self._enabled:
             return

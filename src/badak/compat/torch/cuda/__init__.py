@@ -7,7 +7,7 @@ from badak.compat.torch.cuda import amp as amp
 from badak.compat.torch.cuda import nvtx as nvtx
 from badak.compat.torch.devices import OutOfMemoryError as OutOfMemoryError
 from badak.compat.torch.devices import nothing, refusing
-from badak.tensor.dtypes import check_device, cuda_as_cpu
+from badak.tensor.dtypes import Device, check_device, cuda_as_cpu
 from badak.tensor.legacy import TENSORS
 
 
@@ -45,7 +45,7 @@ def _no_bytes(device=None) -> int:
     return 0
 
 
-def memory_stats(device=None) -> dict[str, int]:
+def memory_stats(device: Device = None) -> dict[str, int]:
     """The empty dict."""
     return {}
 

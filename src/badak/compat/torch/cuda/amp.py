@@ -3,12 +3,13 @@
 from badak.compat.torch import amp
 from badak.compat.torch.amp import custom_bwd as custom_bwd
 from badak.compat.torch.amp import custom_fwd as custom_fwd
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 
 
 class autocast(amp.autocast):  # noqa: N801  (PyTorch's name)
     """amp.autocast("cuda", ...)."""
 
-    def __init__(self, enabled: bool = True, dtype=None, cache_enabled: bool = True):
+    def __init__(self, enabled: bool = True, dtype: DType | None = None, cache_enabled: bool = True) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
@@ -22,5 +23,5 @@ class GradScaler(amp.GradScaler):
         backoff_factor: float = 0.5,
         growth_interval: int = 2000,
         enabled: bool = True,
-    ):
+    ) -> None:
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)

@@ -1,10 +1,11 @@
 """Marks for NVIDIA's profiler: accepted, and seen by nobody."""
 
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
-def range(msg: str, *args, **kwargs):  # noqa: A001  (PyTorch's name)
+def range(msg: str, *args: Any, **kwargs: Any) -> Any:  # noqa: A001  (PyTorch's name)
     """A named stretch of the program."""
     yield
 

@@ -92,7 +92,9 @@ def qualified_name(function: Callable) -> str:
 class Node:
     """One operation: `op` says what kind of, `target` which, `args` and `kwargs` of what, `users` who needs its result."""
 
-    def __init__(self, graph: "Graph", name: str, op: str, target: Target, args: tuple, kwargs: dict, return_type: Any = None):
+    def __init__(
+        self, graph: "Graph", name: str, op: str, target: Target, args: tuple, kwargs: dict, return_type: Any = None
+    ) -> None:
         if op not in OPS:
             raise ArgumentError(tr("Node: expected op of {}; got {!r}", ", ".join(OPS), op), "graph.call_function(function, args)")
         if op == "call_function" and not callable(target) or op != "call_function" and not isinstance(target, str):

@@ -4,7 +4,7 @@ A node is a call of a public function, "aten::linear", with its inputs in the or
 writes in Python, such as multi-head attention, is told by the operations in it. Sizes are numbers: there is no "aten::size".
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from badak.compat.torch.pytree import tree_flatten, tree_unflatten
@@ -245,7 +245,9 @@ class Calls(Observer):
         self._node(*told, result)
         return result
 
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(
+        self, op: Any, saved: Any, inputs: Sequence, arrays: list | tuple, attributes: dict, outputs: Sequence[Tensor]
+    ) -> None:
         if not self._deep:
             return
         given = [None if a is None else Tensor._of(a) for a in arrays]
@@ -259,7 +261,7 @@ class Calls(Observer):
         )
         self._node(*told, outputs[0] if len(outputs) == 1 else tuple(outputs))
 
-    def on_function(self, function, args, proceed: Callable) -> Any:
+    def on_function(self, function: Any, args: tuple, proceed: Callable) -> Any:
         events.watch(self, False)
         before, overriding.state.modes = overriding.state.modes, ()
         try:

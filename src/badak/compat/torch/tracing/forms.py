@@ -6,7 +6,7 @@ public name (`ops/pointwise.py`) has its form by that. tests/compat/test_forms.p
 
 import importlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -158,7 +158,16 @@ def _conv(name: str) -> _Form:
     return form
 
 
-def of_windows(op, size: tuple, kernel, stride, padding, out, dilation=None, counts=None) -> dict:
+def of_windows(
+    op: Any,
+    size: tuple,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    out: Sequence[int],
+    dilation: Sequence[int] | None = None,
+    counts: Any = None,
+) -> dict:
     """What a pool was asked for, in place of what followed from that and the size."""
     dilation = dilation or (1,) * len(kernel)
     floor = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, stride, padding, dilation))

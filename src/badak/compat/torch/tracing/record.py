@@ -1,6 +1,6 @@
 """What one run does, written down: its operations on arrays, by number."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,13 +92,15 @@ class Trace(Observer):
         arrays = [x._array if isinstance(x, Tensor) else x for x in (a if isinstance(a, tuple | list) else (a,))]
         return tuple(self._add("made", array) for array in arrays if isinstance(array, np.ndarray))
 
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(
+        self, op: Any, saved: Any, inputs: Sequence, arrays: list | tuple, attributes: dict, outputs: Sequence[Tensor]
+    ) -> None:
         what = tuple(None if x is None else self.ref(x) for x in arrays)
         if op in (MaxPool, AvgPool):
             attributes = of_windows(op, arrays[0].shape[2:], **attributes)
         self.steps.append(Step("op", op, what, self.nest(attributes), self._made(outputs)))
 
-    def on_call(self, effect, args, kwargs, proceed: Callable) -> Any:
+    def on_call(self, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:
         before: tuple[tuple, dict] = (self.nest(args), self.nest(kwargs)) if effect.kind in ("pure", "writes") else ((), {})
         events.watch(self, False)
         try:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,6 +10,7 @@ from badak.core.errors import ArgumentTypeError, NotSupportedError, tr
 from badak.core.events import Observer
 from badak.core.public_api import guard_types as _guard_types
 from badak.nn.module import Module
+from badak.tensor.tensor import Tensor
 
 __all__ = ["FlopCounterMode"]
 
@@ -109,7 +110,9 @@ class FlopCounterMode(Observer):
     def on_module_exit(self, module: Module, output: Any, error: BaseException | None = None) -> None:
         self._parents.pop()
 
-    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+    def on_op(
+        self, op: Any, saved: Any, inputs: Sequence, arrays: list | tuple, attributes: dict, outputs: Sequence[Tensor]
+    ) -> None:
         if op.flops is None:
             return
         self._as_operations = True
@@ -119,11 +122,11 @@ class FlopCounterMode(Observer):
         if node is not None:
             _BACKWARD[node] = of_inputs, tuple(self._parents)
 
-    def on_backward_enter(self, node, backward: Callable) -> Callable:
+    def on_backward_enter(self, node: Any, backward: Callable) -> Callable:
         self._as_operations = False
         return backward
 
-    def on_backward(self, node, dys, dxs) -> None:
+    def on_backward(self, node: Any, dys: list, dxs: tuple) -> None:
         if getattr(node.op, "flops", None) is None or self._as_operations:
             return
         if node not in _BACKWARD:
