@@ -28,7 +28,8 @@ def teacher_as_drawn(tree: ast.Module) -> Found:
     functions = {x.name: x for x in find(tree, ast.FunctionDef)}
     kinds = {x.name for x in find(tree, ast.ClassDef)} | {*functions} | {"Sequential"}
     trainers = {x.name for x in find(tree, ast.ClassDef) if ".parameters()" in unparse(x)}
-    text = unparse(tree)
+    named = {x.id for x in find(tree, ast.Name)} | {x.attr for x in find(tree, ast.Attribute)}
+    text = "\n".join(unparse(x) for x in tree.body if not isinstance(x, ast.FunctionDef) or x.name in named)
     for line, name, value in assigned(tree):
         if not re.fullmatch(r"teacher(_(net|model))?", name) or called(value) not in kinds or "load" in called(value):
             continue

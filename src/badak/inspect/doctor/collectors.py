@@ -140,7 +140,7 @@ def picked(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None
             watch._held.append(y)
             watch.masked_from[memory(y)] = x
             if x.dtype.kind in "iu" and 2 * mask.sum() >= LEAST_MASKED:
-                watch.rows.masked(mask)
+                watch.rows.masked(mask, x)
         if rows is not None and len(watch.open.picked) < 32:
             if modes.grad:
                 watch.rows.picked(x, rows)

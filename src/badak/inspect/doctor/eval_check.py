@@ -11,6 +11,7 @@ import numpy as np
 from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
+from badak.inspect.doctor import parts
 from badak.inspect.doctor.collectors import is_random
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.handed_on import NotHandedOn
@@ -18,7 +19,7 @@ from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
 from badak.inspect.doctor.diagnoses.other_data import OtherData
 from badak.inspect.doctor.diagnoses.read import ReadWrongly
 from badak.inspect.doctor.diagnoses.tests import TestedOnTrain
-from badak.inspect.doctor.doors import DOORS, draws_told, reseeded
+from badak.inspect.doctor.doors import DOORS, draws_told, loads_told, reseeded
 from badak.inspect.doctor.facts import Tested, Visit
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line, road
@@ -84,6 +85,9 @@ class Lookout(Observer):
         if effect.function.__name__ == "reseed":
             reseeded(self.visit.watch, args)
         return reads(self.visit, effect, args, kwargs, proceed)
+
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        parts.met(self.visit.watch, op, arrays)
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)
@@ -182,6 +186,9 @@ class LateTests(Observer):
         if module.training and self.visit.is_random(self.models[id(module)]):
             self.wrong.setdefault(id(module), []).append((place, signatures(args, kwargs)))
 
+    def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
+        parts.met(self.visit.watch, op, arrays)
+
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)
         if not self.deep and isinstance(output, Tensor):
@@ -222,6 +229,7 @@ class NextTraining(Observer):
     def __init__(self, visit: Visit, patience: float, enough: Callable[[], None], begin: Callable[[], None]):
         self.enough, self.begin = enough, begin
         self._known = {*visit.watch.optimizers}
+        self._told = loads_told(visit.watch)  # what is loaded in between
         self._until = thread_time() + patience, perf_counter() + WAITS * patience
         events.watch(self)
 
@@ -248,4 +256,5 @@ class NextTraining(Observer):
         """Wait no longer."""
         if self.on:
             self.on = False
+            self._told()
             events.watch(self, False)

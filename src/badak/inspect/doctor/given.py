@@ -1,5 +1,6 @@
 """What models were given: some rows of each call, the labels next to them, weights that were written, loaded or kept."""
 
+from itertools import combinations
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -64,6 +65,7 @@ class Given:
         self.drawn: dict[bytes, None] = {}  # classes that were drawn
         self.singles: dict[tuple[int, int], list[int]] = {}  # of calls in a test with one id of each row, the first of each text
         self.learnt: dict[tuple[int, int], list[np.ndarray]] = {}  # the same of a training, of all rows
+        self.paired: dict[tuple[int, int, int], list[int]] = {}  # two ids of each row: calls, those where they are equal
         self.alone: dict[int, tuple[Module, list[bool]]] = {}  # of each such call whether it is given numbers, too
         self._before: tuple[int, int, bool] = 0, 0, False  # the last call: ids of each row, the model, whether in training
         self.shuffled: list[tuple[Any, list, str]] = []  # a list, what has a label for each of it, the line
@@ -73,9 +75,21 @@ class Given:
         if grad and id(module) not in self.example and len(self.example) < 8 and all(map(is_plain, (*args, *kwargs.values()))):
             self.example[id(module)] = module, tuple(map(copied, args)), {key: copied(x) for key, x in kwargs.items()}
         rows = sample(args, kwargs)
+        if grad and len(args) > 1:
+            self.pair(id(module), args)
         self.keep(id(module), args, kwargs, grad)
         if grad:
             self._last = rows if rows is None or rows.values.dtype.kind == "f" else sample(args, kwargs, floats=True) or rows
+
+    def pair(self, module: int, args: tuple) -> None:
+        """Whether two tensors with an id for each row hold the same ids, without being the same."""
+        ids = [(i, x._array) for i, x in enumerate(args[:PARTS]) if isinstance(x, Tensor) and x._array.dtype.kind in "iu"]
+        rows = [(i, a) for i, a in ids if a.ndim == 1 and len(a) >= 8]
+        for (i, a), (j, b) in combinations(rows, 2):
+            if len(a) == len(b) and memory(a) != memory(b):
+                counts = self.paired.setdefault((module, i, j), [0, 0])
+                counts[0] += 1
+                counts[1] += np.ptp(a) > 0 and np.array_equal(a, b)
 
     def single(self, module: Module, args: tuple, kwargs: dict, grad: bool) -> None:
         """A call with one id of each row, as of what writes a text."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.inspect.doctor.returns import ENDS, REWARDS, discounted
 from badak.inspect.doctor.source import unparse
-from badak.inspect.doctor.syntax import SCOPES, assigned, calls_of, find, ids_below, pairs, read_in
+from badak.inspect.doctor.syntax import SCOPES, assigned, called, calls_of, find, ids_below, pairs, read_in, unread
 from badak.inspect.doctor.told import Found, Told, rule
 
 
@@ -15,6 +15,23 @@ def kept(tree: ast.Module) -> Iterator[Told]:
     if REWARDS.search(unparse(tree)):
         yield from kept_for_nothing(tree)
         yield from unread_of_a_batch(tree)
+        yield from kept_and_left(tree)
+
+
+def given_by_the_world(tree: ast.Module) -> dict[str, int]:
+    """What state, reward, done = env.step(action) gives, by its name: its place."""
+    lines = [x.targets[0] for x in find(tree, ast.Assign) if called(x.value) == "step" and isinstance(x.targets[0], ast.Tuple)]
+    return {x.id: i for each in lines if len(each.elts) > 2 for i, x in enumerate(each.elts[:3]) if isinstance(x, ast.Name)}
+
+
+@rule("returns", "{} of each step is kept, and nobody reads what was kept")
+def kept_and_left(tree: ast.Module) -> Found:
+    """ends.append(done) of state, reward, done = env.step(action), and nobody reads ends."""
+    given, nowhere = given_by_the_world(tree), unread(tree)
+    for line in find(tree, ast.Expr):
+        what = line.value.args[0] if called(line.value) == "append" and line.value.args else None
+        if isinstance(what, ast.Name) and given.get(what.id, 0) > 0 and unparse(line.value.func.value) in nowhere:
+            yield line, "reward + gamma * next_value * (1 - done)", what.id
 
 
 KIND = re.compile(r"^(float|int|bool)\(|(?<=\w)\)$")  # float(done)
@@ -23,6 +40,7 @@ KIND = re.compile(r"^(float|int|bool)\(|(?<=\w)\)$")  # float(done)
 @rule("returns", "{} is {} of what was kept, and the loss never reads it")
 def kept_for_nothing(tree: ast.Module) -> Found:
     """memory.append((s, a, r, s2, done)), and of s, a, r, s2, d = zip(*batch) the rewards, or the ends, are never read."""
+    world = given_by_the_world(tree)
     calls = calls_of(tree, "push", "append", "add", "store", "remember")
     kept = [x.args[0].elts if len(x.args) == 1 and isinstance(x.args[0], ast.Tuple) else x.args for x in calls]
     for function in (x for x in find(tree, SCOPES) if ".backward()" in unparse(x)):
@@ -31,7 +49,7 @@ def kept_for_nothing(tree: ast.Module) -> Found:
             names = [unparse(x) for x in line.targets[0].elts]
             like = next(([KIND.sub("", unparse(x)) for x in each] for each in kept if len(each) == len(names) > 3), [])
             for name, what in zip(names, like):
-                asked = ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)
+                asked = what in world or ENDS.match(what) or re.fullmatch(r"\w*(reward|rew)|r", what)
                 if asked and not used(function, name) and name not in elsewhere:
                     yield line, "reward + gamma * next_value * (1 - done)", name, what
 

@@ -24,7 +24,7 @@ from badak.nn.parameter import is_lazy
 
 LOADER = re.compile(r"(te|test|va|val|valid|validation|dev|eval)_?(loader|dl|dataloader|iter|iterator|generator)$", re.IGNORECASE)
 SET = re.compile(
-    r"^(x_?)?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs|idx|indices|index|logs|h|y|features?|feats?|labels|targets)$|^held(_?out)?$",
+    r"^(x_?)?(test|val|valid|dev|te)$|^(x_?)?(test|val|valid|dev|held)_?(set|data|ds|x|rows|texts|sessions|images|inputs|sentences|pairs|idx|indices|index|logs|h|y|features?|feats?|labels|targets|masks?)$|^held(_?out)?$",
     re.IGNORECASE,
 )
 
@@ -170,10 +170,11 @@ def counted(several: list[ast.Module], name: str) -> bool:
 
 
 def only_prepared(several: list[ast.Module], name: str) -> bool:
-    """Whether a name is read by lines alone that give it something new, as those that scale a table."""
+    """Whether a name is read by lines alone that give it, or places of it, something new, as those that scale a table."""
     every = [node for tree in several for node in walk(tree)]
     own = [node for node in every if isinstance(node, ast.Assign) and name in named(node.targets, ast.Store)]
-    inside = sum(named([node.value], ast.Load).count(name) for node in own)
+    places = [node.value for node in every if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
+    inside = sum(named([node.value], ast.Load).count(name) for node in own) + named(places, ast.Load).count(name)
     return inside == named(several, ast.Load).count(name)
 
 

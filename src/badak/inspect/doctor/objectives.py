@@ -172,6 +172,21 @@ def one_sided(tree: ast.Module) -> Found:
             yield node, tr("logsigmoid(positive) and logsigmoid(-negative)"), unparse(node)
 
 
+@rule("formula", "{} and {} both make a score larger, and nothing makes one smaller")
+def all_upwards(tree: ast.Module) -> Found:
+    """-(logsigmoid(p) + logsigmoid(n).sum(1)).mean(): what is drawn at random is brought near, too."""
+    given = values_of(tree)
+    every = calls_of(tree, "logsigmoid")
+    asked = [x.args[0] if x.args else holder_of(x) or x for x in every]
+    values = [unparse(x) for each in asked for x in (each, *given.get(unparse(each), []))]
+    if any(re.search(r"neg\(\)|(?<![\w(,:=] )-(?!1\)|1,)|logit", x) for x in values):
+        return
+    for line in find(tree, ast.Return | ast.Assign):
+        inside = [x for x in every if line.value is not None and any(x is y for y in find(line.value, ast.Call))]
+        if len({unparse(x) for x in inside}) > 1:
+            yield inside[1], tr("logsigmoid(positive) and logsigmoid(-negative)"), unparse(inside[0]), unparse(inside[1])
+
+
 TURNED = re.compile(r"-\s*\(?loss\b|loss = -|loss \*= -1|-\w*loss\(|-1(\.0)? \* loss")
 
 
@@ -271,6 +286,6 @@ def overlap_of_logits(tree: ast.Module) -> Found:
 
 
 RULES = (
-    overlap_of_logits, rate_for_a_factor, mean_and_sum, one_sided, made_unlikely, overlap_added, counts_for_weights,
+    overlap_of_logits, rate_for_a_factor, mean_and_sum, one_sided, all_upwards, made_unlikely, overlap_added, counts_for_weights,
     ones_by_zeros, turned_loss,
 )  # fmt: skip

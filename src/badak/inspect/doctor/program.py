@@ -59,6 +59,7 @@ class _Stopping(Visit):
             raise _Enough
         self.next = _Stopping(self.wanted, None, True, self.checkup.subject)
         self.next.before, self.next.hidden = {*self.trained}, {BadStart.code}
+        self.next.watch.given.loaded += self.watch.given.loaded
         self.next.__enter__()
 
     def end_late(self) -> None:

@@ -18,6 +18,7 @@ from badak.inspect.doctor.syntax import (
     is_binary,
     named_in,
     names_in,
+    parts_of,
     read_in,
     stored_by,
     stored_in,
@@ -198,19 +199,20 @@ def state_after(tree: ast.Module) -> Found:
     """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
     empty = {name for _, name, value in assigned(tree) if unparse(value) in ("[]", "list()")}
     for loop in find(tree, ast.For | ast.While):
-        text, after = unparse(loop), set()
-        if not re.search(r"actions?\w*\.append\(", text):
+        steps = [(x, parts_of(x.targets[0]), x.value) for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"]
+        if len(steps) != 1 or len(steps[0][1]) < 2:
             continue
-        for line in loop.body:
-            if isinstance(line, ast.Assign) and called(line.value) == "step" and isinstance(line.targets[0], ast.Tuple):
-                after = {unparse(line.targets[0].elts[0])}
-            elif isinstance(line, ast.Assign):
-                after -= {unparse(each) for each in line.targets}
-            elif after and isinstance(line, ast.Expr) and called(line.value) == "append" and isinstance(line.value, ast.Call):
-                held = unparse(line.value.func).removesuffix(".append")
-                fits = re.fullmatch(r"(\w*_)?(states?|obs|observations?)(_\w+)?", held) and not re.match("next|new|following", held)
-                if fits and held in empty and names_in(line.value.args[0]) & after and not re.search("next|new", min(after)):
-                    yield line, tr("keep the state before the step"), held
+        at, after, acts = steps[0][0].lineno, unparse(steps[0][1][0]), set().union(*map(names_in, steps[0][2].args))
+        becomes = {name for line, name, value in assigned(loop) if unparse(value) == after and line > at}
+        lists = [x.value for x in loop.body if isinstance(x, ast.Expr) and called(x.value) == "append" and x.value.args]
+        keeps = [(x, unparse(x.func.value), names_in(x.args[0])) for x in lists]
+        moved = min((x.lineno for x in loop.body if after in stored_in(x) and x.lineno > at), default=loop.end_lineno + 1)
+        plain = [(x, re.match(r"(?:(?:torch|np|numpy)\.\w+\()?(\w+)", unparse(x.args[0]))) for x in lists]
+        before = [x for x, name in plain if name and (name[1] in becomes or name[1] == after and x.lineno < at)]
+        states = [(x, held) for x, held, names in keeps if after in names and at < x.lineno <= moved and held in empty]
+        states = [(x, held) for x, held in states if not re.match("next|new|following", held)]
+        if any(acts & names for _, _, names in keeps) and states and not before:
+            yield states[0][0], tr("keep the state before the step"), states[0][1]
 
 
 @rule("apart", "the rows of {} are put in another order, and those of {}, which belong to them, are not")

@@ -112,6 +112,7 @@ class Rows:
         self.times: dict[int, list] = {}  # data that rows are picked from: it, which were, how many
         self.beside: dict[int, int] = {}  # such data: how often rows were picked without gradients
         self.windows: dict[int, tuple[np.ndarray, np.ndarray, int]] = {}  # memory of windows: what of, where they begin, how long
+        self.flat: dict[int, np.ndarray] = {}  # memory that parts of a text are views of, as one row
         self.covered: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that windows are cut from, and what was read of it
         self._last: np.ndarray | None = None
         self.source = 0  # the dataset of the batch that a loader gave last, which a call will read
@@ -122,7 +123,7 @@ class Rows:
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
         self._asked_now: list[tuple[Tested, np.ndarray]] = []
         self.masks: set[bytes] = set()  # that picked the labels of a training from those of all rows
-        self.masks_of_tests: list[tuple[bytes, str, int]] = []  # the same of tests: also what a line says, how many it picks
+        self.masks_of_tests: list[tuple[bytes, str, int, int]] = []  # of tests: also what a line says, how many it picks, of which
 
     def train(self, args: tuple, kwargs: dict, model: int) -> None:
         if self.seen < MOST:
@@ -146,17 +147,18 @@ class Rows:
                 for whole, begins, long in self.cut(args):
                     _, read = self.covered.setdefault(id(whole), (whole, np.zeros(len(whole), bool)))
                     read[begins[:, None] + np.arange(long)] = True
-                    self.count(whole, begins)
+                    if not any(whole is text for text in self.flat.values()):
+                        self.count(whole, begins)
                 self.places = None
                 self.trained |= kept
                 self.own.setdefault(model, set()).update(kept)
 
-    def masked(self, mask: np.ndarray) -> None:
+    def masked(self, mask: np.ndarray, labels: np.ndarray) -> None:
         """The labels of some of all rows are picked by a mask."""
-        if modes.grad:
+        if modes.grad and self.asked is None:  # else a model was asked without gradients before it
             self.masks.add(mask.tobytes())
         elif len(self.masks_of_tests) < 256:
-            self.masks_of_tests.append((mask.tobytes(), words(NEAR), int(mask.sum())))
+            self.masks_of_tests.append((mask.tobytes(), words(NEAR), int(mask.sum()), memory(labels)))
 
     def drew(self, source: int) -> None:
         """A loader gave a batch of all of a dataset; one that nobody read, as behind the steps that are watched, tells nothing."""
@@ -175,6 +177,9 @@ class Rows:
         self.drawn = None
         if found is None or texts is not None and share(texts, pool) > share(found, pool):
             found = texts
+        inside = self.part(args, kwargs)
+        if found is None and inside:  # one number for each row
+            return Tested(place, inside, inside, words(NEAR), False, model)
         if found is None or not self.trained:
             return None
         now = self._last is not None and np.array_equal(found, self._last)
@@ -195,7 +200,7 @@ class Rows:
             known = 0
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
-        known = max(known, self.part(args, kwargs))
+        known = max(known, inside)
         first = next(x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor))
         sure = first.dtype.kind == "f" and first.size >= SURE * len(found)
         tested = Tested(
@@ -221,8 +226,23 @@ class Rows:
 
     def cut(self, args: tuple) -> list[tuple[np.ndarray, np.ndarray, int]]:
         """Of windows that a model is given: what they are cut from, where they begin, how long they are."""
-        keys = [memory(x._array) for x in args if isinstance(x, Tensor)]
-        return [self.windows[key] for key in keys[:1] if key in self.windows]
+        arrays = [x._array for x in args if isinstance(x, Tensor)][:1]
+        known = [self.windows[memory(x)] for x in arrays if memory(x) in self.windows]
+        return known or [each for x in arrays if (each := self.seen_of(x)) is not None]
+
+    def seen_of(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, int] | None:
+        """The same of ids (B, T) that are no copy: a part of a text that lies in memory as a whole, row by row."""
+        whole: Any = x
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        plain = x.ndim == 2 and x.dtype.kind in "iu" and x.strides[-1] == x.itemsize and x.strides[0] > 0 and x.size > 1
+        if whole is x or not plain or whole.dtype != x.dtype or not whole.flags.c_contiguous:
+            return None
+        if id(whole) not in self.flat and len(self.flat) < 8:
+            self.flat[id(whole)] = whole.reshape(-1)
+        text = self.flat.get(id(whole))
+        first = (memory(x) - memory(whole)) // x.itemsize
+        return None if text is None else (text, first + np.arange(len(x)) * (x.strides[0] // x.itemsize), x.shape[1])
 
     def overlap(self, args: tuple) -> int:
         """How many windows there are, where as much of them as of all that training reads from was read by it."""
@@ -264,7 +284,7 @@ class Rows:
     def part(self, args: tuple, kwargs: dict) -> int:
         """How many rows there are, where they are a part of the very data from all of which rows are picked for training."""
         x: Any = next((x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)), None)
-        for whole, times in self.read.values() if x is not None and x.ndim > 1 and len(x) >= 8 else ():
+        for whole, times in self.read.values() if x is not None and x.ndim and len(x) >= 8 else ():
             if x.strides != whole.strides or x.shape[1:] != whole.shape[1:] or x.dtype != whole.dtype or not whole.strides[0]:
                 continue
             first, rest = divmod(memory(x) - memory(whole), whole.strides[0])
@@ -283,7 +303,7 @@ class Rows:
     @property
     def few(self) -> bool:
         """Whether a handful of rows is all there is, as in exclusive or."""
-        return len(self.trained) <= 8
+        return 0 < len(self.trained) <= 8
 
 
 def slid(before: np.ndarray | None, now: np.ndarray, acted: bool) -> bool:
@@ -332,8 +352,19 @@ def words(left: int, both: bool = False) -> str:
                 return f"def {name}"
             if chosen := chooses(frame.f_code.co_filename, text):
                 return chosen
+            if both and (made := made_of(frame)):
+                return made
         frame = frame.f_back
     return ""
+
+
+def made_of(frame: Any) -> str:
+    """The line of a function before this one that says test, where none says training: data = batches(val_text)."""
+    code = frame.f_code
+    every = range(code.co_firstlineno + 1, frame.f_lineno) if code.co_name != "<module>" else ()
+    lines = [linecache.getline(code.co_filename, at).split("#")[0].strip() for at in every]
+    learnt = any(re.search(r"\btrain(?!\()|train_|_tr\b", each) for each in lines)
+    return "" if learnt else next((each for each in lines if says_test(each)), "")
 
 
 def chooses(file: str, text: str) -> str:

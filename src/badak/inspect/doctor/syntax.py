@@ -224,3 +224,37 @@ def names_in(node: ast.AST) -> set[str]:
         known = set() if called(node) == "len" else own.union(*map(names_in, ast.iter_child_nodes(node)))
         node._names = known  # type: ignore[attr-defined]
     return known
+
+
+KEEPS = frozenset("append extend insert appendleft add".split())
+
+
+def unread(tree: ast.AST) -> set[str]:
+    """The names whose values go nowhere: into themselves, or into lists and names that go nowhere, and into nothing else.
+
+    Kept at the node, too.
+    """
+    known: set[str] | None = tree.__dict__.get("_unread")
+    if known is not None:
+        return known
+    into: dict[int, set[str]] = {}  # a name that is read: the names that its value goes into
+    for line in find(tree, ast.Assign | ast.AugAssign):
+        for name, value in (
+            pairs(line.targets, line.value) if isinstance(line, ast.Assign) else [(unparse(line.target), line.value)]
+        ):
+            if name.isidentifier():
+                for each in find(value, ast.Name):
+                    into.setdefault(id(each), set()).add(name)
+    for call in (x.value for x in find(tree, ast.Expr) if isinstance(x.value, ast.Call) and called(x.value) in KEEPS):
+        holder = holder_of(call)
+        if isinstance(holder, ast.Name):
+            for each in find(call, ast.Name):
+                into.setdefault(id(each), set()).add(holder.id)
+    known = stored_in(tree)
+    every = reads(tree)
+    left = None
+    while left != known:
+        left = {*known}
+        known = {name for name in known if all(into.get(id(x), {""}) <= known for x in every.get(name, ()))}
+    tree._unread = known  # type: ignore[attr-defined]
+    return known

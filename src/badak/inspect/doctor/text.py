@@ -28,7 +28,18 @@ from badak.inspect.doctor import (
 )  # fmt: skip
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import own_text, shown, sources, unparse, walk
-from badak.inspect.doctor.syntax import SCOPES, assigned, called, find, functions_of, is_binary, named_in, reads, stored_in
+from badak.inspect.doctor.syntax import (
+    SCOPES,
+    assigned,
+    called,
+    find,
+    functions_of,
+    is_binary,
+    named_in,
+    reads,
+    stored_in,
+    values_of,
+)
 from badak.inspect.doctor.tables import apart
 from badak.inspect.doctor.told import Found, Told, rule
 
@@ -247,9 +258,11 @@ MAY_BE_BELOW = re.compile(r"log_?prob|nll|elbo|logdet|critic|reward|energy", re.
 
 
 def never_below_0(tree: ast.Module, what: str) -> bool:
-    """Whether a number is an error, or a loss in a program that has none that may be below 0."""
+    """Whether a number is an error, or a loss in a program that has none that may be below 0; also by what it was made of."""
     plain = not re.search("loss|nll", what) or not MAY_BE_BELOW.search(unparse(tree))
-    return bool(better.LOSS.search(re.sub(r"\.item\(\)$", "", what))) and plain
+    values = values_of(tree).get(what, [])
+    made = {called(x) for value in values[:1] for x in find(value, ast.Call)} if len(values) == 1 else set()
+    return any(better.LOSS.search(re.sub(r"\.item\(\)$", "", each)) for each in (what, *made)) and plain
 
 
 INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch)\.inf)$")
@@ -277,9 +290,10 @@ def never_best(tree: ast.Module) -> Found:
         never = larger and INFINITE.match(first) or not larger and first.startswith("-") and INFINITE.match(first[1:])
         least = first in ("0", "0.0") and (FROM_0.search(other) or never_below_0(tree, other))
         if best and (never or not larger and least):
+            error = least and not FROM_0.search(other)
             yield (
                 node,
-                f"if {other} {'<' if larger else '>'} {best}:",
+                f'{best} = float("inf")' if error else f"if {other} {'<' if larger else '>'} {best}:",
                 best,
                 first,
                 other,

@@ -16,6 +16,7 @@ from badak.core.modes import modes
 from badak.core.tracing import Recorder
 from badak.data import DataLoader
 from badak.inspect.doctor import around, collectors, composed, layout, losses, parts, rewards
+from badak.inspect.doctor.by_hand import Steps
 from badak.inspect.doctor.doors import DOORS, TOLD
 from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Shaped, Size, Step
 from badak.inspect.doctor.given import Given
@@ -83,6 +84,8 @@ class Watch(OfAStep, Recorder):
         self.random: dict[int, Module] = {}  # called, and dropout was at work in it
         self.schedules: dict[int, Any] = {}
         self.built: list[Optimizer] = []  # while it was watched
+        self.by_hand = Steps()
+        self.met: list[tuple[int, str, np.ndarray, np.ndarray]] = []  # of tests: model, line, its answers, what they should be
         self.rows = Rows()
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
         self.collated: list[bool | None] = []  # of batches: whether labels lie in the order of their rows
@@ -103,6 +106,8 @@ class Watch(OfAStep, Recorder):
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
+        if self.by_hand.open:
+            self.by_hand.ends(self)
         for end in self._ends:
             end()
         self._losses.clear()
@@ -138,6 +143,8 @@ class Watch(OfAStep, Recorder):
             self.built.append(optimizer)
 
     def _from_outside(self, module: Module, args: tuple, kwargs: dict) -> None:
+        if self.by_hand.open:
+            self.by_hand.ends(self)
         known = self._outer.get(id(module))
         if known is None:
             if being_made():
@@ -181,6 +188,8 @@ class Watch(OfAStep, Recorder):
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         node = outputs[0]._node
+        if node is not None and self.by_hand.open:
+            self.by_hand.ends(self)
         try:
             sense, may_break = self._senses[op]
         except KeyError:
@@ -195,6 +204,8 @@ class Watch(OfAStep, Recorder):
                     self._added(node, op, inputs, outputs)
         elif not modes.grad and self.stack:
             self._not_recorded(op, inputs)
+        elif not modes.grad and self.answers:
+            parts.met(self, op, arrays)
         elif self.loosened and modes.grad and len(self.loosened) < 256:
             if any(x is not None and memory(x._array) in self.loosened for x in inputs):
                 self.loosened |= {memory(y._array): y._array for y in outputs}
@@ -243,6 +254,8 @@ class Watch(OfAStep, Recorder):
             self.open.cuts.append(Cut(how, line(), of._node, self.stack[-1] if self.stack else None))
 
     def on_redefine(self, thing, how: str) -> None:
+        if isinstance(thing, Tensor) and self._waiting and self.by_hand.begins(self, thing):
+            return
         if self.called and isinstance(thing, Tensor) and thing._node is None and thing._described is None:
             self.given.redefined(thing, bool(self.steps))
 
@@ -332,8 +345,14 @@ class Watch(OfAStep, Recorder):
     # the step
 
     def on_call(self, effect: Effect, args, kwargs, proceed):
-        if effect.kind == "writes" and self.called and args and isinstance(args[0], Tensor) and args[0]._node is None:
-            self.given.wrote(args[0]._array, bool(self.steps))
+        if effect.kind == "writes" and args and isinstance(args[0], Tensor) and args[0]._node is None:
+            if self._waiting and self.by_hand.begins(self, args[0]):
+                result = proceed(*args, **kwargs)
+                if not self.by_hand.left:
+                    self.by_hand.ends(self)
+                return result
+            if self.called:
+                self.given.wrote(args[0]._array, bool(self.steps))
         if not is_step(effect, args):
             note = DOORS.get(effect.function.__name__)
             return note(self, effect, args, kwargs, proceed) if note is not None else proceed(*args, **kwargs)
@@ -351,11 +370,13 @@ class Watch(OfAStep, Recorder):
         close = self.looks_closely if self.open.fresh else self._before_that
         return {id(p): p._array.copy() for p in optimizer._parameters() if not is_lazy(p)} if close else {}
 
-    def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray]) -> None:
+    def _after(self, optimizer: Optimizer, before: dict[int, np.ndarray], gradients: dict[int, Tensor] | None = None) -> None:
+        self.by_hand.never |= gradients is None
         self._made_by[id(optimizer)] = made = self._made_by.get(id(optimizer), 0) + 1
         step, left, squares, waiting, used = self.open, 0, 0.0, self._waiting, self._used
         for p in optimizer._parameters():
-            key, grad = id(p), p._grad
+            key = id(p)
+            grad = p._grad if gradients is None else gradients.get(key)
             if made < 2 and p._requires_grad:
                 self.wanted[key] = p
             waiting.pop(key, None)
@@ -376,7 +397,7 @@ class Watch(OfAStep, Recorder):
         if step.backs:
             step.backs[-1].nodes = self._walked
         step.leftover = left, squares**0.5
-        step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups)
+        step.rates = tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups if gradients is None)
         step.optimizer = optimizer
         self.optimizers[id(optimizer)] = optimizer
         values = [loss.value for loss in step.trained] + [back.value for back in step.backs]

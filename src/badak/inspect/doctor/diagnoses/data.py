@@ -31,6 +31,7 @@ class SameIds(Diagnosis):
         yield from self.one_plane(visit)
         yield from self.one_view(visit)
         yield from self.one_column(visit)
+        yield from self.paired_with_itself(visit)
         texts = [text for step in visit.steps if (text := _text(step)) is not None]
         if len(texts) < max(LEAST, len(visit.steps) // 2):
             return
@@ -66,6 +67,19 @@ class SameIds(Diagnosis):
                 tr("look at the index in Dataset.__getitem__, and at what makes the batch"),
                 batches=len(texts),
             )
+
+    def paired_with_itself(self, visit: Visit) -> Findings:
+        """Of the ids that a model is given for each row two are one, in every row of every call."""
+        for calls, equal in visit.watch.given.paired.values():
+            if calls == equal >= LEAST:
+                place = next((call.place for step in visit.steps for call in step.calls), "")
+                yield self.found(
+                    place,
+                    tr("two of the ids that the model is given for each row are the same in all rows of {} calls", calls),
+                    tr("give it the other one of each pair"),
+                    calls=calls,
+                )  # fmt: skip
+                return
 
     def one_number(self, visit: Visit) -> Findings:
         """What a model is given is one number, over and over."""

@@ -2,10 +2,13 @@ import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
-from badak.inspect.doctor.facts import Read
+from badak.inspect.doctor.facts import Loss, Read
+from badak.inspect.doctor.grouping import grouped
 
 BINARY = "bce_with_logits", "bce"
 CLASSES = "cross_entropy", "nll"
+NUMBERS = "mse", "l1", "smooth_l1", "huber"
+LEAST, FAR = 64, 2.5  # numbers of a test; how much farther its labels spread than those of the training
 
 
 class ReadWrongly(Diagnosis):
@@ -26,6 +29,7 @@ class ReadWrongly(Diagnosis):
                 rows=n,
             )
         losses = [loss for step in visit.steps for loss in step.trained]
+        yield from self.other_scale(visit, losses)
         read = [each for step in [*visit.steps, visit.watch.open] for each in step.read]
         binary = [loss for loss in losses if loss.kind in BINARY]
         if binary:
@@ -57,6 +61,31 @@ class ReadWrongly(Diagnosis):
                     "logits.argmax(dim=-1)",
                     times=len(wrong),
                 )  # fmt: skip
+
+    def other_scale(self, visit: Visit, losses: list[Loss]) -> Findings:
+        """Answers lie where the labels of the training lay, and those that a test compares them with elsewhere."""
+        asked = [np.ravel(x.labels) for x in losses if x.kind in NUMBERS and x.labels is not None and x.labels.dtype.kind == "f"]
+        learnt = np.concatenate(asked) if asked else np.zeros(0)
+        tests = [(place, a, b) for _, place, a, b in visit.watch.met]
+        n, wide = sum(a.size for _, a, _ in tests), float(learnt.std()) if learnt.size >= LEAST else 0.0
+        if n < LEAST or not wide or any(not np.isfinite(x).all() for _, *both in tests for x in both):
+            return
+        places = grouped((place, (a, b)) for place, a, b in tests)
+        apart = []
+        for pairs in places.values():
+            answers, labels = (np.concatenate(each) for each in zip(*pairs))
+            near = abs(answers.mean() - learnt.mean()) < 2 * wide and answers.std() < 2 * wide
+            far = abs(labels.mean() - learnt.mean()) / wide, labels.std() / wide
+            apart.append(far if near and (far[0] > FAR or not 1 / FAR < far[1] < FAR) else None)
+        if all(each is not None for each in apart):
+            away, times = apart[0]  # type: ignore[misc]
+            yield self.found(
+                tests[0][0],
+                tr("what answers are compared with spreads {:.2g} times as far as the labels that were learnt, and its mean lies "
+                   "{:.2g} of their spreads away: the answers were not brought back to that scale", times, away),
+                tr("prediction * std + mean, of the labels of the training, before they are compared"),
+                times=times, away=away,
+            )  # fmt: skip
 
     def threshold(self, read: list[Read], made: set[str]) -> Findings:
         """Logits are compared with a probability, or probabilities with 0."""

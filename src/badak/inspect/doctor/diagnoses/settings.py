@@ -29,9 +29,7 @@ class NobodyReads(Diagnosis):
     def look(self, visit: Visit) -> Findings:
         for what, right in [*self.names(visit), *self.rates(visit)]:
             yield self.found("", tr("{} was set, which nobody reads", what), tr("it is {}", right), name=what)
-        yield from self.weights(visit)
-        yield from self.untaught(visit)
-        yield from self.frozen_as_drawn(visit)
+        yield from [*self.weights(visit)] or [*self.untaught(visit)] or self.frozen_as_drawn(visit)
         yield from self.best(visit)
         yield from self.groups(visit)
         yield from self.told(visit, "setting")
@@ -110,19 +108,21 @@ class NobodyReads(Diagnosis):
     def frozen_as_drawn(self, visit: Visit) -> Findings:
         """Behind a training a model's frozen part stands as it was drawn, and that of another one like it has learnt."""
         given, before = visit.watch.given, visit.before
-        for top in visit.names.tops if before else ():
-            frozen = {name: p for name, p in top.named_parameters() if not p.requires_grad and p.dim() > 1}
+        for part in [m for top in visit.names.tops for m in top.modules()] if before else ():
+            frozen = {name: p for name, p in part.named_parameters() if not p.requires_grad and p.dim() > 1}
             written = any(id(p) in before or id(p) in visit.trained or id(p._array) in given.written for p in frozen.values())
-            if not frozen or written or any(each.module() in set(top.modules()) for each in given.loaded):
+            holders = [top for top in visit.names.tops if any(m is part for m in top.modules())]
+            inside = {id(m) for top in holders for m in top.modules()}
+            if not frozen or written or any(each.any and id(each.module()) in inside for each in given.loaded):
                 continue
-            for other in (m for m in visit.alive if type(m) is type(top) and m is not top):
+            for other in (m for m in visit.alive if type(m) is type(part) and id(m) not in inside):
                 own = dict(other.named_parameters())
                 taught = all(name in own and own[name].shape == p.shape and id(own[name]) in before for name, p in frozen.items())
                 if taught and not any(own[name].equal(p) for name, p in frozen.items()):
                     yield self.found(
                         visit.steps[0].place,
                         tr("{} parameters of this {} are frozen as they were drawn ({}), and those of another {} have learnt",
-                           len(frozen), type(top).__name__, visit.names.few(frozen.values()), type(top).__name__),
+                           len(frozen), type(part).__name__, visit.names.few(frozen.values()), type(part).__name__),
                         tr("load its weights before they are frozen: load_state_dict(trained.state_dict())"),
                     )  # fmt: skip
                     return

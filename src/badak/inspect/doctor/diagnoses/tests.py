@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 from badak.core.errors import tr
@@ -8,6 +9,7 @@ from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
 
 LEAST = 8  # rows
+MASK = re.compile(r"mask", re.IGNORECASE)
 
 
 class TestedOnTrain(Diagnosis):
@@ -27,15 +29,24 @@ class TestedOnTrain(Diagnosis):
     def masked(self, visit: Visit) -> Findings:
         """The labels of a test are picked by the mask of the training, and by no other."""
         rows = visit.watch.rows
-        said = [(words, n) for _, words, n in rows.masks_of_tests if words]
-        if len(said) >= 3 and {mask for mask, _, _ in rows.masks_of_tests} <= rows.masks:
-            yield self.found(
-                "",
-                tr("each test picks its {} labels by a mask by which those of the training are picked ({})", said[0][1],
-                   said[0][0][:60]),
-                tr("rows that no step has seen: answers[test_mask] == labels[test_mask]"),
-                rows=said[0][1],
-            )  # fmt: skip
+        said = [(words, n) for _, words, n, _ in rows.masks_of_tests if words]
+        if len(said) < 3:
+            return
+        asked = {loss.labels_at for step in visit.steps for loss in step.trained}
+        every = {labels for _, _, _, labels in rows.masks_of_tests}
+        left = [name for name in held_back() if MASK.search(name)]
+        if {mask for mask, _, _, _ in rows.masks_of_tests} <= rows.masks:
+            cause = tr("each test picks its {} labels by a mask by which those of the training are picked ({})", said[0][1],
+                       said[0][0][:60])  # fmt: skip
+        elif every & asked and not rows.masks:
+            cause = tr("each test picks {} of the labels, and the training asks for all of them ({})", said[0][1], said[0][0][:60])
+        elif left and len({mask for mask, _, _, _ in rows.masks_of_tests}) == 1:
+            cause = tr("{} labels choose the best and tell how good it is, and {} is never read", said[0][1], left[0])
+        else:
+            return
+        yield self.found(
+            "", cause, tr("rows that no step has seen: answers[test_mask] == labels[test_mask]"), rows=said[0][1]
+        )  # fmt: skip
 
     def judged(self, visit: Visit, every: list[Tested]) -> Finding | None:
         """What is to be said of the tests of one model: parts of it may be asked about what was drawn."""
