@@ -173,12 +173,14 @@ def shortened(a: np.ndarray, shape: tuple, taken: np.ndarray, rows: int, lengths
     """
     if a.ndim != len(shape):
         return None
+    either = [i for i, (n, now) in enumerate(zip(a.shape, shape)) if n == rows and now == len(taken) and lengths.get(n) == now != n]
+    places = either[1:] if first else either[:-1]  # of as many rows as there are positions one axis is that of the rows
     for axis, now in enumerate(shape):
         n = a.shape[axis]
         at: tuple = (slice(None),) * axis
         if n == now:
             continue
-        if n == rows and now == len(taken):
+        if n == rows and now == len(taken) and axis not in places:
             a = a[(*at, taken)]
         elif lengths.get(n) == now:
             a = a[(*at, slice(0, now))]

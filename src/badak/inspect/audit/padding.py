@@ -221,9 +221,9 @@ def ends_hidden(subject: "Subject", rows: int, longest: int) -> Iterator[np.ndar
     """(B, S), True where a mask of the batch, or lengths (B,), hide the ends of so many rows of so many places."""
     for other in subject.batch.leaves.values():
         m = other.array
-        if other.name in subject.texts or m.dtype.kind not in "biu":
+        if other.name in subject.texts or m.dtype.kind == "f" and not ((m == 0) | (m == 1)).all():
             continue
-        if m.shape == (rows,) and m.dtype.kind != "b" and m.max() == longest > m.min() > 0:
+        if m.shape == (rows,) and m.dtype.kind in "iu" and m.max() == longest > m.min() > 0:
             yield np.arange(longest) >= m[:, None]
         if len(np.unique(m)) != 2:
             continue

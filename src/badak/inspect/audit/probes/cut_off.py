@@ -6,6 +6,7 @@ from badak.inspect.audit.graph import Graph, Ran, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.ops.arithmetic import Add, Sub
+from badak.ops.select import Where
 
 FIX = tr("use it as it is, without .detach(), .data or no_grad(): between two batches alone a state is detached")
 COORDINATES = 4  # numbers of a box, or of a point, which are detached from step to step where they are refined
@@ -52,10 +53,10 @@ def factor(run: Ran, i: int) -> bool:
 
 
 def passed_by(run: Ran, i: int) -> bool:
-    """Whether what is cut is added to what it was taken from."""
-    other = run.sources[1 - i] if run.op in (Add, Sub) and len(run.sources) == 2 else None
+    """Whether what is cut is added to what it was taken from, or stands in its place here and there, as where it is limited."""
+    others = [x for k, x in enumerate(run.sources) if k != i] if run.op in (Add, Sub, Where) else []
     source = through(run.sources[i])
-    return other is not None and source is not None and any(each is other for each in source.inside())
+    return source is not None and any(each is other for other in others if other is not None for each in source.inside())
 
 
 def shared_call(graph: Graph, one: Ran, other: Ran) -> str:

@@ -41,6 +41,7 @@ class Part(NamedTuple):
     stream: list[Ran]
     module: str = ""
     normed: bool = False  # whether its block has a norm, which stands next to a sum
+    lifts: bool = False  # whether it mixes places channel by channel, makes many channels of them, and as few as before of those
 
     @property
     def path(self) -> str:
@@ -66,7 +67,7 @@ def ask(subject: Subject) -> list[Finding]:
     others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
     shut = {part.path: part for part in others if passes(part, sink, roots)}
     free = {stack(part.path) for part in (*parts, *maps, *others) if part.path not in {**cut, **shut}}
-    cut |= {path: part for path, part in shut.items() if stack(path) in free or part.normed and subject.texts}
+    cut |= {path: part for path, part in shut.items() if stack(path) in free or part.lifts or part.normed and subject.texts}
     lone = [(part, n) for part, n in alone(graph, [*parts, *maps]) if part.path not in cut]
     lost = {part.path: part for part in (*maps, *parts) if part.path not in cut and drops_sum(part, parts, sink)}
     parts = [*parts, *(part for part in others if part.path in cut or part.path not in shut)]
@@ -269,8 +270,20 @@ def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterat
         module = call.module
         own = [each for each in module.children() if isinstance(each, nn.Linear | nn.Conv1d)]
         normed = any(map(is_norm, module.children())) or "residual" in type(module).__name__.lower()
-        if alike[stack(call.path), type(module)] > 1 and len(own) > 1 and normed:
+        several = alike[stack(call.path), type(module)] > 1
+        if several and len(own) > 1 and normed:
             yield from of_maps(graph, call, 3, True)
+        for part in of_maps(graph, call, 4, normed) if several else ():
+            if lifts(part, call.inputs[0].shape):
+                yield part._replace(lifts=True)
+
+
+def lifts(part: Part, shape: tuple[int, ...]) -> bool:
+    """Whether one of its maps is a convolution of each channel alone, and one makes twice as many channels as it is given."""
+    weights = [(run.op, x.shape) for run in part.cores for x, own in zip(run.inputs, run.parameters) if own and x.ndim > 1][:16]
+    alone = any(op is Conv and size[1] == 1 < size[0] and max(size[2:], default=1) > 1 for op, size in weights)
+    narrow = min(shape[1], shape[-1])
+    return alone and any(max(size[:2]) >= 2 * narrow and min(size[:2]) > 1 for _, size in weights)
 
 
 def attentions(subject: Subject, graph: Graph) -> list[Part]:

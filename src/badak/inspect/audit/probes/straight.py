@@ -7,6 +7,7 @@ from badak.inspect.audit.graph import PRODUCTS, Ran, summands_of, through
 from badak.inspect.audit.report import Finding
 from badak.inspect.audit.subject import Subject
 from badak.ops.arithmetic import Add, DivBy, Scale
+from badak.ops.conv import Conv
 from badak.ops.linear import AddMM, Linear
 from badak.ops.select import Dropout
 
@@ -29,7 +30,8 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
         if not several or any(readers(each, consumers) != 1 for each in several):
             continue
         first = several[0]
-        given, hidden, made = (x.shape[-1] for x in (first.inputs[x_of(first)], first.output, run.output))  # type: ignore[union-attr]
+        axis = 1 if run.op is Conv else -1
+        given, hidden, made = (x.shape[axis] for x in (first.inputs[x_of(first)], first.output, run.output))  # type: ignore[union-attr]
         wide = hidden > max(given, made) or hidden == max(given, made) and beside(first.path, run.path)
         if wide or hidden >= min(given, made) and in_one_list(first.path, run.path):
             cause = tr("{} numbers become {} and these {}, by two maps in a row: together they are one, of rank {}", given, hidden,
@@ -40,6 +42,8 @@ def in_a_row(subject: Subject) -> Iterator[Finding]:
 def maps(run: Ran) -> bool:
     """Whether it is a product with a matrix that is a parameter."""
     matrix = next((x for x, name in zip(run.inputs, run.parameters) if name and x is not None), None)
+    if run.op is Conv:  # of each place alone
+        return matrix is not None and matrix.ndim > 2 and set(matrix.shape[2:]) == {1} and matrix.shape[1] > 1
     return run.op in MAPS and matrix is not None or run.op in PRODUCTS and matrix is not None and matrix.ndim == 2
 
 
@@ -64,6 +68,8 @@ def before(run: Ran) -> list[Ran]:
     while made is not None and (made.moves or made.op in (Dropout, Scale, DivBy) or made.op is Add and any(made.parameters)):
         same = made.inputs[0] is not None and made.inputs[0].shape[-1] == made.output.shape[-1]
         made = through(made.sources[0]) if same else None
+    if run.op is Conv or made is not None and made.op is Conv:
+        return [made] if made is not None and made is run.sources[x_of(run)] and run.op is made.op and maps(made) else []
     several = [made] if made is not None else []
     if made is not None and len(two := summands_of(made)) == 2 and two[0].sources[x_of(two[0])] is two[1].sources[x_of(two[1])]:
         several = two
