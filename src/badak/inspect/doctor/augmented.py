@@ -55,3 +55,33 @@ def asked(dataset: Any) -> list[tuple[int, bool | None]]:
         np.random.set_state(states[1])
         default_generator.set_state(states[2])
     return found
+
+
+def stable(dataset: Any) -> bool:
+    """Whether each of its first examples is the same when it is asked for again. What was drawn is given back."""
+    states = random.getstate(), np.random.get_state(), default_generator.get_state()
+    try:
+        for i in range(min(EXAMPLES, len(dataset))):
+            first, other = parts(dataset[i]), parts(dataset[i])
+            if len(first) != len(other) or not all(np.array_equal(a, b) for a, b in zip(first, other)):
+                return False
+        return True
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        default_generator.set_state(states[2])
+
+
+def switched_on(dataset: Any) -> str:
+    """The attribute of a dataset of the program's own that is True, and without which its examples are the same each time; "" for
+    none."""
+    own = getattr(dataset, "__dict__", {})
+    with suppress(Exception):
+        for name in [name for name, value in own.items() if value is True] if not stable(dataset) else ():
+            own[name] = False
+            try:
+                if stable(dataset):
+                    return name
+            finally:
+                own[name] = True
+    return ""

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import SCOPES, binaries, called, find, named_in
+from badak.inspect.doctor.syntax import SCOPES, assigned, binaries, called, find, is_binary, named_in, names_in, parts_of
 from badak.inspect.doctor.told import Found, rule
 
 TP, FP, FN, TN = 2, 3, 5, 11
@@ -126,6 +127,60 @@ def of_each_class(line: Any, name: str, value: ast.expr, number: np.ndarray) -> 
         rows, columns, both = MATRIX.sum(1), MATRIX.sum(0), MATRIX.diagonal()
         if np.allclose(number, both / (rows + columns)):
             yield line, FIXES["IoU"], name, unparse(value), "tp / (2 tp + fp + fn)", "IoU"
+
+
+@rule("read", "{} = {} is {}, and not {}")
+def both_twice(tree: ast.Module) -> Found:
+    """def iou(a, b): return inter / (area(a) + area(b)), where what is in both counts twice."""
+    for function in (x for x in find(tree, ast.FunctionDef) if UNION.search(x.name)):
+        for end in (x for x in find(function, ast.Return) if is_binary(x.value, ast.Div)):
+            sums = terms(end.value.right)
+            plain = [x for sign, x in sums if sign > 0 and not isinstance(x, ast.Constant) and not SMALL.search(unparse(x))]
+            twice = "2" in unparse(end.value.left)
+            if (
+                len(plain) == len([x for x in plain if isinstance(x, ast.Call)]) == 2
+                and all(sign > 0 for sign, _ in sums)
+                and not twice
+            ):
+                yield end, FIXES["IoU"], function.name, unparse(end.value), "tp / (2 tp + fp + fn)", "IoU"
+
+
+SMALL = re.compile(r"eps|smooth|1e-", re.IGNORECASE)
+
+
+def rows_of(tree: ast.AST) -> dict[str, bool]:
+    """Of each matrix that a program fills by m[label, answer] += 1: whether its rows are the labels; what it says both of is left
+    out."""
+    answers = {name for _, name, value in assigned(tree) if ARGMAX.search(unparse(value))}
+    for loop in find(tree, ast.For):
+        over = loop.iter.args if called(loop.iter) == "zip" else []
+        names = [unparse(x) for x in parts_of(loop.target)]
+        answers |= {name for name, x in zip(names, over) if ARGMAX.search(unparse(x)) or names_in(x) & answers}
+    found: dict[str, bool] = {}
+    for line in find(tree, ast.AugAssign):
+        place = line.target
+        if isinstance(place, ast.Subscript) and isinstance(place.slice, ast.Tuple) and len(place.slice.elts) == 2:
+            sides = [bool(names_in(x) & answers) for x in place.slice.elts]
+            if sides[0] != sides[1]:
+                found[unparse(place.value)] = sides[1]
+    return found
+
+
+ARGMAX = re.compile(r"argmax\(|\.max\(-?1|\.round\(|> 0")
+
+
+@rule("read", "{} = {} is {}, and not {}")
+def of_a_matrix(tree: ast.Module) -> Found:
+    """recall = m.diag() / m.sum(0), where m[label, answer] += 1: what is answered is summed up, and not what is so."""
+    for name, labels in rows_of(tree).items():
+        for line, metric, value in assigned(tree):
+            meant = WORTH.get(metric.rpartition(".")[2].lower(), ("",))[0]
+            by = re.search(rf"{re.escape(name)}\.sum\((?:dim=|axis=)?(0|1|-1|-2)\)", unparse(value))
+            if meant in ("recall", "precision") and by and is_binary(value, ast.Div) and "diag" in unparse(value.left):
+                of_labels = (by[1] in ("1", "-1")) == labels
+                if of_labels != (meant == "recall"):
+                    said = {True: "tp / (tp + fn)", False: "tp / (tp + fp)"}[of_labels]
+                    yield line, FIXES[meant], metric, unparse(value), said, meant
 
 
 FIXES = {
@@ -252,3 +307,6 @@ def _lift(name: str) -> Any:
 
 for _name in "add radd sub rsub mul rmul truediv rtruediv pow eq ne gt ge lt le and rand or ror invert neg".split():
     setattr(Rows, f"__{_name}__", _lift(f"__{_name}__"))
+
+
+RULES = counts, of_a_matrix, both_twice

@@ -221,6 +221,7 @@ def draws_told(watch: Watch) -> Callable[[], None]:
         batch = plain(batches)
         watch.loaders[id(batches._loader)] = batches._loader
         watch.rows.drawn = next((x for x in tensors(batch) if x._node is None and x.dim() > 1), None)
+        watch.rows.given = getattr(batches._loader, "dataset", None)
         watch.rows.drew(source_of(batches._loader))
         return batch
 

@@ -7,7 +7,7 @@ from badak.core.errors import tr
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import unparse, walk
-from badak.inspect.doctor.syntax import assigned, called, changed, find, names_in
+from badak.inspect.doctor.syntax import assigned, called, changed, find, named_in, names_in, read_in
 from badak.inspect.doctor.tables import SPLITS, TRAIN, datasets
 from badak.inspect.doctor.told import Found, rule
 
@@ -34,7 +34,7 @@ def limit_of_the_test(tree: ast.Module) -> Found:
     """threshold = max(grid, key=lambda t: f1(test_scores, test_labels, t))."""
     for line, name, value in assigned(tree):
         text = unparse(value)
-        asks = {x.id for x in find(value, ast.Name) if is_held(x.id)}
+        asks = {x.id for x in find(value, ast.Name) if is_held(x.id)} or asked_for(tree, named_in(value), line)
         if (
             LIMIT.search(name)
             and re.search(r"max\(|argmax|key=|quantile\(|percentile\(|mean\(|std\(", text)
@@ -42,6 +42,16 @@ def limit_of_the_test(tree: ast.Module) -> Found:
             and all("test" in x.lower() for x in asks)
         ):
             yield line, tr("choose by what the validation gives"), name, min(asks)
+
+
+def asked_for(tree: ast.Module, names: set[str], line: int) -> set[str]:
+    """The data for tests that names were made of by a call last, before a line: scores, labels = collect(model, test_loader)."""
+    found: set[str] = set()
+    for name in names:
+        before = [(at, value) for at, other, value in assigned(tree) if other == name and at < line]
+        value = max(before, key=lambda each: each[0])[1] if before else None
+        found |= {x.id for x in value.args if isinstance(x, ast.Name) and is_held(x.id)} if isinstance(value, ast.Call) else set()
+    return found
 
 
 @rule("chosen", "what is called {!r} is asked of {}")
@@ -252,6 +262,20 @@ def never_asked(tree: ast.Module) -> Found:
             yield kept[name][0], tr("test with what was held back"), name, scores[0]
 
 
+@rule("chosen", "{} is never read, and {} chooses the best and tells how good it is")
+def chosen_by_the_test(tree: ast.Module) -> Found:
+    """A loader for validation that nobody reads, and in the loop that keeps the best one for tests is asked."""
+    loaders = {name: line for line, name, value in assigned(tree) if called(value).endswith("Loader") and is_held(name)}
+    read = read_in(tree)
+    left = [name for name in loaders if CHOOSES.search(name) and name not in read]
+    for loop in find(tree, ast.For | ast.While) if left else ():
+        asked = sorted(read_in(loop) & {name for name in loaders if "test" in name.lower()})
+        keeps = any(re.search("best", unparse(x.test), re.IGNORECASE) for x in find(loop, ast.If))
+        if asked and keeps:
+            yield loaders[left[0]], tr("choose by what the validation gives"), left[0], asked[0]
+            return
+
+
 AUGMENTS = re.compile(r"^(augment|augmented|augmentation|train|training|is_train|aug|shuffle_labels)$")
 
 
@@ -300,5 +324,5 @@ def in_one_block(tree: ast.Module) -> Found:
 
 RULES = (
     one_phase, same_part, asked_of_the_training, never_asked, by_chance, in_one_block, loader_of_the_training, best_of_the_test,
-    in_another_order, last_is_learnt, limit_of_the_test, part_of_the_learnt,
+    in_another_order, last_is_learnt, limit_of_the_test, part_of_the_learnt, chosen_by_the_test,
 )  # fmt: skip

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from badak.inspect.doctor.returns import ENDS, REWARDS, discounted
+from badak.inspect.doctor.returns import ENDS, REWARDS, discounted, given_by_the_world
 from badak.inspect.doctor.source import unparse
 from badak.inspect.doctor.syntax import SCOPES, assigned, called, calls_of, find, ids_below, pairs, read_in, unread
 from badak.inspect.doctor.told import Found, Told, rule
@@ -16,12 +16,6 @@ def kept(tree: ast.Module) -> Iterator[Told]:
         yield from kept_for_nothing(tree)
         yield from unread_of_a_batch(tree)
         yield from kept_and_left(tree)
-
-
-def given_by_the_world(tree: ast.Module) -> dict[str, int]:
-    """What state, reward, done = env.step(action) gives, by its name: its place."""
-    lines = [x.targets[0] for x in find(tree, ast.Assign) if called(x.value) == "step" and isinstance(x.targets[0], ast.Tuple)]
-    return {x.id: i for each in lines if len(each.elts) > 2 for i, x in enumerate(each.elts[:3]) if isinstance(x, ast.Name)}
 
 
 @rule("returns", "{} of each step is kept, and nobody reads what was kept")

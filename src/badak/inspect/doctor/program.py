@@ -77,7 +77,7 @@ class _Stopping(Visit):
     def asked(self) -> list[Finding]:
         return [
             *LabelsMixed().mirrored_alone(self),
-            *OtherData().mirrored(self),
+            *([*OtherData().mirrored(self)] or OtherData().switched_on(self)),
             *padding_weighed(self),
             *not_joined(self),
         ] or asked(self)

@@ -270,13 +270,21 @@ def never_stored(loop: ast.For | ast.While, starts: set[str]) -> str:
     return min((starts & asked) - kept, default="")
 
 
+def given_by_the_world(tree: ast.Module) -> dict[str, int]:
+    """What state, reward, done = env.step(action) gives, by its name: its place."""
+    lines = [x.targets[0] for x in find(tree, ast.Assign) if called(x.value) == "step" and isinstance(x.targets[0], ast.Tuple)]
+    return {x.id: i for each in lines if len(each.elts) > 2 for i, x in enumerate(each.elts[:3]) if isinstance(x, ast.Name)}
+
+
 @rule("returns")
 def ends_turned(tree: ast.Module) -> Found:
     """reward + gamma * value * done, which should be (1 - done); or where episodes end is unpacked and never read."""
     turned = re.search(r"\b0(\.0)? if \w*(done|term)\w* else 1|(float|int)\(not \w*(done|term)", unparse(tree))  # as it was kept
     for node in (x for x in binaries(tree, ast.Mult) if not turned):
         inside = [unparse(each) for each in factors(node)]
-        if any(ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside) and discounted(node):
+        if any(
+            given_by_the_world(tree).get(each) == 2 or ENDS.match(re.sub(r"\[.*\]|\.float\(\)", "", each)) for each in inside
+        ) and discounted(node):
             yield (
                 node,
                 "gamma * next_value * (1 - done)",

@@ -115,6 +115,9 @@ class Rows:
         self.flat: dict[int, np.ndarray] = {}  # memory that parts of a text are views of, as one row
         self.covered: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that windows are cut from, and what was read of it
         self._last: np.ndarray | None = None
+        self.given: Any = None  # the dataset of the batch that a loader gave last
+        self.loaded: dict[int, Any] = {}  # the datasets of batches that a training was given
+        self.loaded_for_tests: dict[int, tuple[Any, str]] = {}  # those of tests, and what a line says
         self.source = 0  # the dataset of the batch that a loader gave last, which a call will read
         self.unread = False  # whether batches were given that no call has read
         self.sources: set[int] = set()  # those of batches that were trained on
@@ -126,6 +129,9 @@ class Rows:
         self.masks_of_tests: list[tuple[bytes, str, int, int]] = []  # of tests: also what a line says, how many it picks, of which
 
     def train(self, args: tuple, kwargs: dict, model: int) -> None:
+        if self.given is not None:
+            self.loaded[id(self.given)] = self.given
+            self.given = None
         if self.seen < MOST:
             found, drawn = signatures(args, kwargs), self.drawn
             found = columns(args, kwargs) if found is None else found
@@ -172,6 +178,9 @@ class Rows:
 
     def test(self, args: tuple, kwargs: dict, place: str, model: int, part: bool = False) -> Tested | None:
         """What is to be said of rows that a model, or a part of it, is asked about without gradients."""
+        if self.given is not None and id(self.given) not in self.loaded_for_tests:
+            self.loaded_for_tests[id(self.given)] = self.given, words(NEAR)
+        self.given = None
         pool = self.own.get(model, set() if part else self.trained)  # of an average of the weights, say, those of all
         found, texts, drawn = signatures(args, kwargs), columns(args, kwargs), self.drawn
         self.drawn = None

@@ -387,7 +387,7 @@ RULES = (
     prepared.scaled_by_itself, prepared.augmented_test, never_best, apart, scaled.scaled_by_all, scaled.raw_in_the_test,
     *columns.RULES, returns.returns, kept.kept, better.worse_is_better, formulas.formulas, *folds.RULES, folds.flat_in_two_orders,
     *epochs.RULES, *objectives.RULES, scales.scales, *held.RULES, *beside.RULES, for_nobody, always_drops, *asking.RULES,
-    *equal.RULES, writing.writing, *carried.RULES, counts.counts, prepared.coded_apart, odd.odd,
+    *equal.RULES, writing.writing, *carried.RULES, *counts.RULES, prepared.coded_apart, odd.odd,
 )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 
 from badak.core.errors import tr
-from badak.data import Subset
-from badak.inspect.doctor.augmented import asked
+from badak.data import Subset, TensorDataset
+from badak.inspect.doctor.augmented import asked, switched_on
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import Rows, shapes_of
@@ -114,6 +114,20 @@ class OtherData(Diagnosis):
                     ),
                     tr("without chance in tests: the same picture each time"),
                 )
+
+    def switched_on(self, visit: Visit) -> Findings:
+        """What the training changes by chance is changed in the test, too: a switch of its dataset is on."""
+        sets = {id(loader.dataset): loader.dataset for loader in visit.loaders}
+        alike = grouped((type(each), each) for each in sets.values() if not isinstance(each, Subset | TensorDataset | list))
+        for several in alike.values() if visit.watch.given.tested else ():
+            names = [switched_on(each) for each in several] if 1 < len(several) == len(sets) else [""]
+            if names[0] and len({*names}) == 1:
+                yield self.found(
+                    next((t.place for step in [*visit.steps, visit.watch.open] for t in step.tested), ""),
+                    tr("{} is True in all {} datasets: what the model is tested with is changed by chance", names[0], len(several)),
+                    tr("without chance in tests: the same picture each time"),
+                )
+                return
 
     def numbered_otherwise(self, visit: Visit) -> Findings:
         """A model that has learnt is nearly always wrong in a test, in one way for each class: they have other numbers there."""

@@ -1,12 +1,17 @@
 import re
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Tested
+from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
+from badak.tensor import Tensor
 
 LEAST = 8  # rows
 MASK = re.compile(r"mask", re.IGNORECASE)
@@ -23,8 +28,26 @@ class TestedOnTrain(Diagnosis):
         yield from self.told(visit, "scaled")
         models = grouped((tested.module, tested) for step in [*visit.steps, visit.watch.open] for tested in step.tested)
         learners = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
+        yield from self.of_the_memory(visit)
         found = (self.judged(visit, every) for model, every in models.items() if model in learners)
         yield from [each for each in found if each is not None][:1] or self.masked(visit)
+
+    def of_the_memory(self, visit: Visit) -> Findings:
+        """Half of the rows that the dataset of a test holds are rows that the dataset of the training holds, in one memory."""
+        learnt, asked = visit.watch.rows.loaded, visit.watch.rows.loaded_for_tests
+        for test, said in asked.values() if len(learnt) == 1 and not learnt.keys() & asked.keys() else ():
+            one = next(iter(learnt.values()))
+            for a, b in ((a, b) for a in held_by(one) for b in held_by(test) if said):
+                of = shared_rows(a, b)
+                if 2 * of >= len(b) and of >= LEAST and memory(a) != memory(b):
+                    yield self.found(
+                        "",
+                        tr("{:,} of {:,} rows of the dataset that the model is tested with are rows of the one that it learns from "
+                           "({})", of, len(b), said[:60]),
+                        tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                        rows=len(b), known=of,
+                    )  # fmt: skip
+                    return
 
     def masked(self, visit: Visit) -> Findings:
         """The labels of a test are picked by the mask of the training, and by no other."""
@@ -69,6 +92,21 @@ class TestedOnTrain(Diagnosis):
             tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
             rows=rows, known=known,
         )  # fmt: skip
+
+
+def held_by(dataset: Any) -> list[np.ndarray]:
+    """The tables of numbers that a dataset holds."""
+    values = getattr(dataset, "tensors", None) or getattr(dataset, "__dict__", {}).values()
+    arrays = [x._array if isinstance(x, Tensor) else x for x in values if isinstance(x, Tensor | np.ndarray)]
+    return [x for x in arrays if x.ndim > 1 and len(x) == len(dataset) and x.strides[0] > 0]
+
+
+def shared_rows(a: np.ndarray, b: np.ndarray) -> int:
+    """How many rows of one lie in the memory of rows of the other."""
+    if a.strides != b.strides or a.shape[1:] != b.shape[1:] or (memory(b) - memory(a)) % a.strides[0]:
+        return 0
+    first = (memory(b) - memory(a)) // a.strides[0]
+    return max(0, min(len(a), first + len(b)) - max(0, first))
 
 
 def expected(visit: Visit, every: list[Tested]) -> float:
