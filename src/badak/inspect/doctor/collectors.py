@@ -8,7 +8,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, losses, parts, rewards
-from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step, Watch
+from badak.inspect.doctor.facts import Attended, Begun, Fed, Lookup, Picked, Rectified, Shaped, Step, Watch, Window
 from badak.inspect.doctor.graph import behind, memory, of_edge
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import line
@@ -344,10 +344,19 @@ def recurrent(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> N
     said = getattr(module, "batch_first", None)  # none of a cell
     if watch.looks_closely and modes.grad and said is not None and attributes.get("lengths") is None:
         watch.open.shaped.append(Shaped("last" if said else "first", line(), arrays[0].shape, ()))
+    windows(watch, arrays)
     first, w = arrays[1], arrays[-2]
     if watch.looks_closely and outputs[0]._node is not None and arrays[0].shape[0] == 1 and len(watch.open.begun) < 64:
         watch._held_now.append(first)
         watch.open.begun.append(Begun(line(), memory(w), memory(first) if first.any() else 0))
+
+
+def windows(watch: Watch, arrays: list[np.ndarray]) -> None:
+    """Several places that a layer reads: of which memory, and whether it begins with a state."""
+    given = watch.given_now[0] if watch.given_now and modes.grad else None
+    if len(arrays[0]) > 1 and len(watch.windows) < 256:
+        at = (memory(given), given.shape, given.strides) if given is not None and given.ndim > 1 else (0, (), ())
+        watch.windows.append(Window(line(), memory(arrays[-2]), modes.grad, bool(arrays[1].any()), len(arrays[0]), *at))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:

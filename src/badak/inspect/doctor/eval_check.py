@@ -12,7 +12,7 @@ from badak.core import events
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.inspect.doctor import parts
-from badak.inspect.doctor.collectors import is_random
+from badak.inspect.doctor.collectors import is_random, windows
 from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.handed_on import NotHandedOn
 from badak.inspect.doctor.diagnoses.modes import EvalForgotten, TrainForgotten
@@ -88,6 +88,8 @@ class Lookout(Observer):
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         parts.met(self.visit.watch, op, arrays)
+        if op.name in ("lstm", "gru", "rnn") and not modes.grad:
+            windows(self.visit.watch, arrays)
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)

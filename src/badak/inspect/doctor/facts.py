@@ -197,6 +197,25 @@ class Begun:
     state: int
 
 
+class Window(NamedTuple):
+    """Several places that a recurrent layer read: its weights, whether in training, whether it began with a state that is not 0."""
+
+    place: str
+    layer: int
+    learns: bool
+    began: bool
+    places: int
+    at: int = 0  # where what the model was given lies, of which shape and strides
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+    def goes_on(self, before: "Window") -> bool:
+        """Whether it begins where the one before ended, along an axis that has as many places."""
+        if not self.at or self.strides != before.strides:
+            return False
+        return any(n == before.places and self.at == before.at + n * by for n, by in zip(before.shape, before.strides))
+
+
 @dataclass
 class Rectified:
     """Units of a ReLU: which of them were above zero in some row."""
@@ -345,6 +364,7 @@ class Step:
     rates: tuple[float, ...] = ()
     place: str = ""
     optimizer: Any = None
+    climbed: float | None = None  # how far a program that writes its weights itself went along their gradient, times it
 
     @property
     def fresh(self) -> bool:

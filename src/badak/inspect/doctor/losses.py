@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, mixtures, rewards
-from badak.inspect.doctor.facts import Loss, Watch
+from badak.inspect.doctor.facts import Loss, Turned, Watch
 from badak.inspect.doctor.graph import behind, below, first_of, from_node, memory, of_edge
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
@@ -223,6 +223,21 @@ def logarithm(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> N
         made_by, made_at = origin(inputs[0])
         if made_by == "softmax":
             watch.open.twice.append((line(), made_at, "the logarithm of a softmax is taken of what softmax"))
+    if outputs[0]._node is not None and watch.looks_closely:
+        if op.name == "log_softmax":
+            watch.log_shares[id(outputs[0]._node)] = outputs[0]._node, attributes.get("dim"), outputs[0]._array
+        elif watch.log_shares:
+            mixture(watch, inputs[0]._node, arrays[0].shape, attributes.get("axis"))
+
+
+def mixture(watch: Watch, node: Any, shape: tuple[int, ...], dim: Any) -> None:
+    """Logarithms of shares that a softmax made along another axis than the one that a mixture is summed up along."""
+    axes = {each % len(shape) for each in (dim if isinstance(dim, tuple) else (dim,)) if isinstance(each, int)}
+    for each in below(node) if node is not None and node.name == "add" else ():
+        _, along, logs = watch.log_shares.get(id(from_node(each, ())), (None, None, None))
+        if logs is not None and isinstance(along, int) and logs.ndim == len(shape) and axes and along % logs.ndim not in axes:
+            sums = np.exp(logs).sum(axis=tuple(axes))
+            watch.open.turned.append(Turned(line(), along, logs.shape, float(sums.min()), float(sums.max()), True))
 
 
 def meets_itself(x: np.ndarray) -> bool:

@@ -47,6 +47,7 @@ class OfAStep:
             int, tuple[Any, str, int, list]
         ] = {}  # logarithms of how likely data is, or what was made of it, and shares
         # of what overlaps, by their node: it, its line, -1 where the sign is turned, where the gradient is noted
+        self.log_shares: dict[int, tuple[Any, Any, np.ndarray]] = {}  # logarithms of shares, by their node: it, along which axis
         self.overlaps: dict[int, Any] = {}  # probabilities times zeros and ones, by their node
         self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was
         self._went: set[int] = set()  # of those, what a gradient has gone through

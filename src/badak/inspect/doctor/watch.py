@@ -18,7 +18,7 @@ from badak.data import DataLoader
 from badak.inspect.doctor import around, collectors, composed, layout, losses, parts, rewards
 from badak.inspect.doctor.by_hand import Steps
 from badak.inspect.doctor.doors import DOORS, TOLD
-from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Shaped, Size, Step
+from badak.inspect.doctor.facts import CUTS, HELD, Back, Call, Cut, Shaped, Size, Step, Window
 from badak.inspect.doctor.given import Given
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
@@ -85,6 +85,7 @@ class Watch(OfAStep, Recorder):
         self.schedules: dict[int, Any] = {}
         self.built: list[Optimizer] = []  # while it was watched
         self.by_hand = Steps()
+        self.windows: list[Window] = []
         self.met: list[tuple[int, str, np.ndarray, np.ndarray]] = []  # of tests: model, line, its answers, what they should be
         self.rows = Rows()
         self.loaders: dict[int, DataLoader] = {}  # that gave batches; others may be left of what ran before
@@ -107,6 +108,7 @@ class Watch(OfAStep, Recorder):
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         if self.by_hand.open:
+            self._ended = lambda _: None  # nobody waits for it any more
             self.by_hand.ends(self)
         for end in self._ends:
             end()
@@ -188,7 +190,7 @@ class Watch(OfAStep, Recorder):
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
         node = outputs[0]._node
-        if node is not None and self.by_hand.open:
+        if self.by_hand.open and (node is not None or not self.by_hand.left):
             self.by_hand.ends(self)
         try:
             sense, may_break = self._senses[op]
@@ -391,6 +393,8 @@ class Watch(OfAStep, Recorder):
                 old_size = losses.square(old) ** 0.5
                 moved = losses.square(np.subtract(p._array, old, out=old)) ** 0.5
                 dense = grad.to_dense()._array
+                if gradients is not None:
+                    step.climbed = (step.climbed or 0.0) + float(np.vdot(old, dense))
                 step.sizes[key] = Size(
                     losses.square(dense) ** 0.5, old_size, moved, collectors.block_of_zeros(dense), collectors.blank_inputs(dense)
                 )

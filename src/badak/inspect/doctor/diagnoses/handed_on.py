@@ -31,10 +31,28 @@ class NotHandedOn(Diagnosis):
                 tr("out, state = rnn(x, state): give the next call the state that this one gave"),
                 calls=len(first),
             )  # fmt: skip
-        elif told := [*self.told(visit, "state")]:
+        elif told := [*self.told(visit, "state")] or [*self.between_windows(visit)]:
             yield from told
         else:
             yield from self.written(visit)
+
+    def between_windows(self, visit: Visit) -> Findings:
+        """Windows that follow each other begin with a state of zeros in the training, and not in a test."""
+        by = grouped((each.layer, each) for each in visit.watch.windows)
+        for several in by.values():
+            learnt = [each for each in several if each.learns]
+            follows = sum(b.goes_on(a) for a, b in zip(learnt, learnt[1:]))
+            if len(learnt) < WRITTEN or 2 * follows < len(learnt) or any(each.began for each in learnt):
+                continue
+            if any(each.began for each in several if not each.learns):
+                yield self.found(
+                    learnt[0].place,
+                    tr("{} windows of the training follow each other, and each begins with a state of zeros; those of a test do "
+                       "not", len(learnt)),
+                    tr("out, state = rnn(x, state): give the next call the state that this one gave"),
+                    calls=len(learnt),
+                )  # fmt: skip
+                return
 
     def written(self, visit: Visit) -> Findings:
         """A recurrent model writes one token after the other, and is given no state with any."""

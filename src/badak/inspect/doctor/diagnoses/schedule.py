@@ -17,6 +17,8 @@ class RateVanishes(Diagnosis):
         yield from self.told(visit, "plateau")
         for steps in visit.by_optimizer():
             rates = [max(step.rates, default=0.0) for step in steps]
+            if not any(step.rates for step in steps):  # the program writes its weights itself
+                continue
             peak = max(rates)
             still = [step for step, rate in zip(steps, rates) if rate <= 1e-4 * peak and step.number > 1]
             low = [i for i, rate in enumerate(rates) if rate < 0.01 * peak and i > rates.index(peak)]

@@ -35,12 +35,14 @@ class Maximised(Diagnosis):
         places: dict[str, list[tuple[float, float]]] = {}
         several = len(visit.watch.optimizers) > 1
         held = {id(p) for p in rounds[0].optimizer._parameters()}
+        ways = [step.climbed for step in rounds if step.climbed is not None]
+        uphill = len(ways) >= 3 and min(ways) > 0  # weights that the program writes itself go along their gradient
         for step in rounds:
             for loss in [*step.trained, *(each for each in step.scalars if each.made_by == "hinge")]:
                 value = loss.each if loss.value is None else loss.value
                 mine = not several or loss.maker is not None and any(id(p) in held for p in weights_of(loss.maker))
                 if loss.scale and value is not None and mine and not (loss.scale > 0 and loss.kind in LOGARITHMS):
-                    places.setdefault(loss.place, []).append((loss.scale, value))
+                    places.setdefault(loss.place, []).append((-loss.scale if uphill else loss.scale, value))
         for place, pairs in places.items():
             values = [value for _, value in pairs]
             sizes, quarter = [abs(value) for value in values], len(values) // 4
@@ -50,7 +52,7 @@ class Maximised(Diagnosis):
                     place,
                     tr("in {} of {} steps this loss is made smaller with the wrong sign: it goes from "
                        "{:.3g} to {:.3g}", len(pairs), len(pairs), values[0], values[-1]),
-                    tr("loss.backward(), without the minus; optimizers go down"),
+                    "p -= rate * p.grad" if uphill else tr("loss.backward(), without the minus; optimizers go down"),
                     first=values[0], last=values[-1],
                 )  # fmt: skip
                 return
