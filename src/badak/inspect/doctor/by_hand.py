@@ -68,6 +68,7 @@ class Steps:
 
     def ends(self, watch: Watch) -> None:
         """The step is over."""
+        assert self.optimizer is not None
         before, gradients = self.before, self.gradients
         self.before, self.gradients, self.left = {}, {}, {}
         watch._after(self.optimizer, before, gradients)

@@ -370,6 +370,15 @@ def _sharpness(weights: np.ndarray, keep: np.ndarray) -> float:
     return float((weights[rows].max(axis=-1) > 0.99).mean()) if rows.any() else 0.0
 
 
+def look_at(watch: Watch, op, inputs, arrays, attributes, made) -> None:
+    """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
+    kind = broken_from(arrays, attributes, made)
+    if kind:
+        place = line()
+        watch.broken = op.name, place, kind, watch.open.number
+        watch.blind = blind(inputs, arrays) if kind == "NaN" else None
+
+
 SENSES = {
     **dict.fromkeys(losses.LOSSES, losses.loss),
     "embedding": lookup,

@@ -260,3 +260,14 @@ def through_scale(node: Any) -> int:
     while getattr(node, "name", "") in ("scale", "div_by"):
         node = node.edges[0][0] if node.edges[0] is not None else None
     return id(node)
+
+
+def added(watch: Watch, node, inputs) -> None:
+    """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
+    added_up(watch, node, inputs)
+    made = [edge[0].order for edge in node.edges if edge is not None and hasattr(edge[0], "op")]
+    old = [order for order in made if order < watch._first]
+    if old:
+        watch._sums[node.order] = long = 1 + max(watch._sums.get(order, 0) for order in old)
+        if long > 1:
+            watch.open.carried.append(line())

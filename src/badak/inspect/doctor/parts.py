@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor.facts import Read, Watch
+from badak.inspect.doctor.facts import Cut, Read, Watch
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.tape import tensors
@@ -101,3 +101,14 @@ def asked_for(watch: Watch, a: np.ndarray, smallest: bool, made_by: Any) -> None
         module = watch.stack[0]
     if module is not None and len(watch.open.extremes) < 64:
         watch.open.extremes.append((module, smallest, a.shape[-1], line()))
+
+
+def not_recorded(watch: Watch, inputs) -> None:
+    """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
+    root = watch.stack[0]
+    if root.training and len(watch.open.cuts) < 64:
+        for x in inputs:
+            if x is not None and x._requires_grad and x._node is None and type(x).__name__ == "Parameter":
+                whole = None if watch._recorded else root
+                watch.open.cuts.append(Cut("no_grad()", line(), x._edge()[0], watch.stack[-1], whole))
+                return

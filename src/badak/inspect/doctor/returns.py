@@ -199,12 +199,15 @@ def state_after(tree: ast.Module) -> Found:
     """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
     empty = {name for _, name, value in assigned(tree) if unparse(value) in ("[]", "list()")}
     for loop in find(tree, ast.For | ast.While):
-        steps = [(x, parts_of(x.targets[0]), x.value) for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"]
+        steps: list[Any] = [
+            (x, parts_of(x.targets[0]), x.value) for x in loop.body if isinstance(x, ast.Assign) and called(x.value) == "step"
+        ]
         if len(steps) != 1 or len(steps[0][1]) < 2:
             continue
         at, after, acts = steps[0][0].lineno, unparse(steps[0][1][0]), set().union(*map(names_in, steps[0][2].args))
         becomes = {name for line, name, value in assigned(loop) if unparse(value) == after and line > at}
-        lists = [x.value for x in loop.body if isinstance(x, ast.Expr) and called(x.value) == "append" and x.value.args]
+        calls: list[Any] = [x.value for x in loop.body if isinstance(x, ast.Expr)]
+        lists = [x for x in calls if called(x) == "append" and x.args]
         keeps = [(x, unparse(x.func.value), names_in(x.args[0])) for x in lists]
         moved = min((x.lineno for x in loop.body if after in stored_in(x) and x.lineno > at), default=loop.end_lineno + 1)
         plain = [(x, re.match(r"(?:(?:torch|np|numpy)\.\w+\()?(\w+)", unparse(x.args[0]))) for x in lists]

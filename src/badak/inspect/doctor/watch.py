@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from badak.autograd.node import Node, now
+from badak.autograd.node import now
 from badak.compat.torch.first_call import being_made
 from badak.core.events import Effect
 from badak.core.modes import modes
@@ -203,9 +203,10 @@ class Watch(OfAStep, Recorder):
             if not outputs[0]._array.ndim:
                 self._number = node, outputs[0]._array
                 if op.name == "add":
-                    self._added(node, op, inputs, outputs)
+                    losses.constant(self, op, None, inputs, None, None, outputs)
+                    composed.added(self, node, inputs)
         elif not modes.grad and self.stack:
-            self._not_recorded(op, inputs)
+            parts.not_recorded(self, inputs)
         elif not modes.grad and self.answers:
             parts.met(self, op, arrays)
         elif self.loosened and modes.grad and len(self.loosened) < 256:
@@ -216,36 +217,7 @@ class Watch(OfAStep, Recorder):
         if (may_break or op is Linear) and self.broken is None:
             for y in outputs:
                 if not collectors.finite(y._array):
-                    self._look_at(op, inputs, arrays, attributes, y._array)
-
-    def _added(self, node, op, inputs, outputs) -> None:
-        """Note where a sum that hangs on numbers of earlier steps grows on, from step to step."""
-        losses.constant(self, op, None, inputs, None, None, outputs)
-        composed.added_up(self, node, inputs)
-        made = [edge[0].order for edge in node.edges if edge is not None and isinstance(edge[0], Node)]
-        old = [order for order in made if order < self._first]
-        if old:
-            self._sums[node.order] = long = 1 + max(self._sums.get(order, 0) for order in old)
-            if long > 1:
-                self.open.carried.append(line())
-
-    def _look_at(self, op, inputs, arrays, attributes, made) -> None:
-        """Note the first operation that makes NaN, or Inf where none was meant, out of finite numbers."""
-        kind = collectors.broken_from(arrays, attributes, made)
-        if kind:
-            place = line()
-            self.broken = op.name, place, kind, self.open.number
-            self.blind = collectors.blind(inputs, arrays) if kind == "NaN" else None
-
-    def _not_recorded(self, op, inputs) -> None:
-        """A parameter was used in training, and nothing was recorded: no_grad() in the midst of a forward."""
-        root = self.stack[0]
-        if root.training and len(self.open.cuts) < 64:
-            for x in inputs:
-                if x is not None and x._requires_grad and x._node is None and type(x).__name__ == "Parameter":
-                    whole = None if self._recorded else root
-                    self.open.cuts.append(Cut("no_grad()", line(), x._edge()[0], self.stack[-1], whole))
-                    return
+                    collectors.look_at(self, op, inputs, arrays, attributes, y._array)
 
     def on_alias(self, x, of) -> None:
         if of._node is not None and of._array.ndim > 1 and len(self.computed) < 256:

@@ -274,16 +274,17 @@ def whole_blocks(graph: Graph, blocks: Iterable[Call], alike: Counter) -> Iterat
         if several and len(own) > 1 and normed:
             yield from of_maps(graph, call, 3, True)
         for part in of_maps(graph, call, 4, normed) if several else ():
-            if lifts(part, call.inputs[0].shape):
+            if lifts(part):
                 yield part._replace(lifts=True)
 
 
-def lifts(part: Part, shape: tuple[int, ...]) -> bool:
-    """Whether one of its maps is a convolution of each channel alone, and one makes twice as many channels as it is given."""
-    weights = [(run.op, x.shape) for run in part.cores for x, own in zip(run.inputs, run.parameters) if own and x.ndim > 1][:16]
+def lifts(part: Part) -> bool:
+    """Whether one of its maps is a convolution of each channel alone, one makes twice as many channels, and one half as many."""
+    inputs = ((run.op, x) for run in part.cores for x, own in zip(run.inputs, run.parameters) if own)
+    weights = [(op, x.shape) for op, x in inputs if x is not None and x.ndim > 1]
     alone = any(op is Conv and size[1] == 1 < size[0] and max(size[2:], default=1) > 1 for op, size in weights)
-    narrow = min(shape[1], shape[-1])
-    return alone and any(max(size[:2]) >= 2 * narrow and min(size[:2]) > 1 for _, size in weights)
+    maps = [size for _, size in weights if size[1] > 1]
+    return alone and any(a >= 2 * b for a, b, *_ in maps) and any(2 * a <= b for a, b, *_ in maps)
 
 
 def attentions(subject: Subject, graph: Graph) -> list[Part]:

@@ -118,7 +118,11 @@ class OtherData(Diagnosis):
     def switched_on(self, visit: Visit) -> Findings:
         """What the training changes by chance is changed in the test, too: a switch of its dataset is on."""
         sets = {id(loader.dataset): loader.dataset for loader in visit.loaders}
-        alike = grouped((type(each), each) for each in sets.values() if not isinstance(each, Subset | TensorDataset | list))
+        alike = grouped(
+            (f"{type(each).__module__}.{type(each).__qualname__}", each)
+            for each in sets.values()
+            if not isinstance(each, Subset | TensorDataset | list)
+        )
         for several in alike.values() if visit.watch.given.tested else ():
             names = [switched_on(each) for each in several] if 1 < len(several) == len(sets) else [""]
             if names[0] and len({*names}) == 1:

@@ -113,8 +113,8 @@ class NobodyReads(Diagnosis):
             written = any(id(p) in before or id(p) in visit.trained or id(p._array) in given.written for p in frozen.values())
             holders = [top for top in visit.names.tops if any(m is part for m in top.modules())]
             inside = {id(m) for top in holders for m in top.modules()}
-            own = vars(nn).get(type(part).__name__) is not type(part)  # of the program's: one layer says nothing
-            if not own or not frozen or written or any(each.any and id(each.module()) in inside for each in given.loaded):
+            plain = vars(nn).get(type(part).__name__) is type(part)  # one layer says nothing
+            if plain or not frozen or written or any(each.any and id(each.module()) in inside for each in given.loaded):
                 continue
             for other in (m for m in visit.alive if type(m) is type(part) and id(m) not in inside):
                 own = dict(other.named_parameters())
