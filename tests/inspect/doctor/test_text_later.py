@@ -9,6 +9,21 @@ REPLAY = (
     "def learn():\n    s, a, r, s2, d = zip(*batch)\n    r, d = torch.tensor(r), torch.tensor(d)\n"
     "    target = {}\n    loss = f(q(s, a), target)\n    loss.backward()\n"
 )
+ROLL = (
+    "S, A, D, E = [], [], [], []\nfor t in range(n):\n    a = policy(s).sample()\n    s2, r, d = env.step(a)\n"
+    "    {}\nlearn(S, A, D)\n"
+)
+MATRIX = (
+    "def score(y, pred):\n    for t, p in zip(y, pred.argmax(1)):\n        m[t, p] += 1\n    {0} = m.diag() / m.sum({1})\n"
+    "    return {0}.mean()\n"
+)
+BEST = "val_dl, test_dl = DataLoader(a), DataLoader(b)\nfor e in range(9):\n    v = run({})\n    if v < best:\n        best = v\n"
+TRIPLET = "def triplet(a, p, n):\n    dp = (a - p).norm(dim=1)\n    dn = (a - n).norm(dim=1)\n    return F.relu({} + 0.4)\n"
+TEACHER = (
+    "class Net(nn.Module):\n    pass\n"
+    "def train(net):\n    opt = Adam(net.parameters())\n    loss.backward()\n"
+    "teacher, student = Net(), Net()\nwith torch.no_grad():\n    t = teacher(x)\ns = student(x)\n"
+)
 ACT = "def act(s, eps):\n    if random.random() {} eps:\n        return net(s).argmax().item()\n    return random.randrange(3)\n"
 GCN = (
     "class Conv(nn.Module):\n    def forward(self, x, adj):\n        return {}\n"
@@ -28,6 +43,21 @@ SPLIT = (
     ("kind", "wrong", "right"),
     [
         ("returns", REPLAY.format("r + gamma * v(s2)"), REPLAY.format("r + gamma * v(s2) * (1 - d)")),
+        ("returns", ROLL.format("S.append(s2); A.append(a); D.append(d); E.append(d)\n    s = s2"),
+         ROLL.format("S.append(s); A.append(a); D.append(d)\n    s = s2")),
+        ("returns", ROLL.format("S.append(s); A.append(a); E.append(d)\n    s = s2"),
+         ROLL.format("S.append(s); A.append(a); D.append(d)\n    s = s2")),
+        ("returns", "o, r, d = env.step(a)\nfor r, d in zip(R, D):\n    total = r + gamma * d * total",
+         "o, r, d = env.step(a)\nfor r, d in zip(R, D):\n    total = r + gamma * (1 - d) * total"),
+        ("chosen", BEST.format("test_dl"), BEST.format("val_dl") + "run(test_dl)\n"),
+        ("chosen", "p, t = collect(net, test_dl)\nthreshold = max(grid, key=lambda c: f1(p > c, t))",
+         "p, t = collect(net, val_dl)\nthreshold = max(grid, key=lambda c: f1(p > c, t))"),
+        ("read", MATRIX.format("recall", 0), MATRIX.format("recall", 1)),
+        ("read", MATRIX.format("precision", 1), MATRIX.format("precision", 0)),
+        ("read", "def iou(a, b):\n    return inter(a, b) / (area(a) + area(b))",
+         "def iou(a, b):\n    return inter(a, b) / (area(a) + area(b) - inter(a, b))"),
+        ("formula", TRIPLET.format("dn - dp"), TRIPLET.format("dp - dn")),
+        ("setting", TEACHER, TEACHER + "train(teacher)\n"),
         ("returns", REPLAY.format("gamma * v(s2) * (1 - d)"), REPLAY.format("r + gamma * v(s2) * (1 - d)")),
         ("formula", ACT.format("<"), ACT.format(">")),
         ("returns", "reward = 1\nSTART = 1.0\neps = START\nif random.random() > eps:\n    act()",
