@@ -52,6 +52,24 @@ def test_badaks_own_names_have_a_docstring(dotted):
     assert names and not [name for name in names if not inspect.getdoc(getattr(module, name))]
 
 
+def _untyped(thing) -> list[str]:
+    """The arguments of a function, or of the methods that a class defines, that say no type."""
+    if inspect.isclass(thing):
+        functions = {
+            name: getattr(each, "__func__", each) for name, each in vars(thing).items() if name[0] != "_" or name == "__init__"
+        }
+        own = [(name, each) for name, each in functions.items() if inspect.isfunction(each) and each.__module__.startswith("badak")]
+        return [f"{name}({word})" for name, each in own for word in _untyped(each)]
+    parameters = list(inspect.signature(thing).parameters.values()) if inspect.isfunction(thing) else []
+    return [each.name for each in parameters if each.annotation is each.empty and each.name not in ("self", "cls")]
+
+
+@pytest.mark.parametrize("dotted", [*api.NAMESPACES, *api.OWN])
+def test_public_functions_say_the_types_of_their_arguments(dotted):
+    module = api.namespace(dotted) if dotted in api.NAMESPACES else importlib.import_module(f"badak.{dotted}")
+    assert {name: words for name in api.names(dotted) if (words := _untyped(getattr(module, name)))} == {}
+
+
 @pytest.mark.parametrize("room", ["generation", "models", "data", "training"])
 def test_every_public_name_of_the_rooms_for_language_is_on_the_page(room):
     module, listed = importlib.import_module(f"badak.{room}"), api.names(room) + (api.names("utils.data") if room == "data" else [])

@@ -62,17 +62,20 @@ class _DependentProperty(property, _Dependent):
 class _Boolean(Constraint):
     is_discrete = True
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value == 0) | (value == 1)
 
 
 class _Real(Constraint):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return value == value
 
 
 class _Numbers(Constraint):
     """Numbers between bounds."""
+
+    lower_bound: Any
+    upper_bound: Any
 
     def __init__(self, **bounds: Any) -> None:
         self.__dict__.update(bounds)
@@ -86,108 +89,108 @@ class _Numbers(Constraint):
 
 
 class _GreaterThan(_Numbers):
-    def __init__(self, lower_bound) -> None:
+    def __init__(self, lower_bound: Any) -> None:
         super().__init__(lower_bound=lower_bound)
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return value > self.lower_bound
 
 
 class _GreaterThanEq(_GreaterThan):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return value >= self.lower_bound
 
 
 class _LessThan(_Numbers):
-    def __init__(self, upper_bound) -> None:
+    def __init__(self, upper_bound: Any) -> None:
         super().__init__(upper_bound=upper_bound)
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return value < self.upper_bound
 
 
 class _Interval(_Numbers):
-    def __init__(self, lower_bound, upper_bound) -> None:
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value >= self.lower_bound) & (value <= self.upper_bound)
 
 
 class _HalfOpenInterval(_Interval):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value >= self.lower_bound) & (value < self.upper_bound)
 
 
 class _IntegerInterval(_Interval):
     is_discrete = True
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound) & (value <= self.upper_bound)
 
 
 class _IntegerGreaterThan(_GreaterThan):
     is_discrete = True
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
 class _Simplex(Constraint):
     event_dim = 1
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
 class _OneHot(Constraint):
     is_discrete, event_dim = True, 1
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
 class _Multinomial(Constraint):
     is_discrete, event_dim = True, 1
 
-    def __init__(self, upper_bound) -> None:
+    def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
 class _Square(Constraint):
     event_dim = 2
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return value.new_full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype=bool_)
 
 
 class _LowerTriangular(Constraint):
     event_dim = 2
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return (value.tril() == value).flatten(-2).all(-1)
 
 
 class _LowerCholesky(_LowerTriangular):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return super().check(value) & (value.diagonal(0, -2, -1) > 0).all(-1)
 
 
 class _Symmetric(_Square):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return super().check(value) & value.isclose(value.mT, atol=1e-6).flatten(-2).all(-1)
 
 
 class _PositiveSemidefinite(_Symmetric):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return super().check(value) & _smallest(value, 0.0)
 
 
 class _PositiveDefinite(_Symmetric):
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return super().check(value) & _has_cholesky(value)
 
 
@@ -216,7 +219,7 @@ class _IndependentConstraint(Constraint):
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
         self.is_discrete, self.event_dim = (base_constraint.is_discrete, base_constraint.event_dim + reinterpreted_batch_ndims)
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         found = self.base_constraint.check(value)
         if found.dim() < self.reinterpreted_batch_ndims:
             cause = tr("Expected value.dim() >= {} but got {}", self.base_constraint.event_dim + self.reinterpreted_batch_ndims,
@@ -247,7 +250,7 @@ class MixtureSameFamilyConstraint(Constraint):
 class _CorrCholesky(_LowerTriangular):
     """Cholesky factors of correlation matrices: lower triangular, rows of length 1, diagonal above 0."""
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         length = value.square().sum(-1)
         close = (length - 1.0).abs() <= finfo(value.dtype).eps * value.size(-1) * 10
         return _LowerCholesky().check(value) & close.all(-1)
@@ -270,7 +273,7 @@ class _Cat(_Joined):
         super().__init__(cseq, dim)
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         parts = value.split(self.lengths, self.dim)
         return concat([c.check(part) for c, part in zip(self.cseq, parts)], self.dim)
 
@@ -283,7 +286,7 @@ class _Stack(_Joined):
         dims = max(c.event_dim for c in self.cseq)
         return dims + 1 if self.dim + dims < 0 else dims
 
-    def check(self, value):
+    def check(self, value: Tensor) -> Any:
         return stacked([c.check(part) for c, part in zip(self.cseq, value.unbind(self.dim))], self.dim)
 
 

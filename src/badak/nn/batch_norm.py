@@ -33,8 +33,8 @@ class _NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -239,8 +239,8 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
         *,
         bias: bool = True,
     ) -> None:

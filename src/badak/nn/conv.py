@@ -1,7 +1,7 @@
 """Convolution layers: a small matrix slides over a sequence or an image."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, tr, undefined
@@ -10,6 +10,8 @@ from badak.nn import init
 from badak.nn.module import Module
 from badak.nn.parameter import Parameter
 from badak.tensor import Tensor, empty
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.pad import pad
 
 MODES = ("zeros", "reflect", "replicate", "circular")
@@ -23,7 +25,18 @@ class _ConvNd(Module):
     padding: Any
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int],
+        padding: str | int | Sequence[int],
+        dilation: int | Sequence[int],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Device,
+        dtype: DType | None,
     ) -> None:
         super().__init__()
         if groups <= 0:
@@ -90,15 +103,15 @@ class _Conv(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
@@ -189,16 +202,16 @@ class _ConvTransposeNd(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size,
-        stride=1,
-        padding=0,
-        output_padding=0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation=1,
+        dilation: int | Sequence[int] = 1,
         padding_mode: str = "zeros",
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         if padding_mode != "zeros":
             raise ArgumentError(tr('Only "zeros" padding mode is supported for {}', type(self).__name__))

@@ -9,6 +9,7 @@ Each function changes the tensor itself (also a view such as `p.data`), outside 
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -296,7 +297,7 @@ def _need_matrix(tensor, name):
 def _deprecated(scheme):
     old = scheme.__name__[:-1]
 
-    def with_old_name(*args, **named):
+    def with_old_name(*args: Any, **named: Any) -> Any:
         warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{scheme.__name__}`.", FutureWarning, 2)
         return scheme(*args, **named)
 

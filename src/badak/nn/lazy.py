@@ -1,5 +1,6 @@
 """Layers that learn their input's size from the first input: until then their parameters have no shape."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from badak.autograd import no_grad
@@ -148,15 +149,15 @@ class _LazyPlain(_LazyConv):
     def __init__(
         self,
         out_channels: int,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
         self._without_shape(out_channels, bias, device, dtype)
@@ -166,16 +167,16 @@ class _LazyTransposed(_LazyConv):
     def __init__(
         self,
         out_channels: int,
-        kernel_size,
-        stride=1,
-        padding=0,
-        output_padding=0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation=1,
+        dilation: int | Sequence[int] = 1,
         padding_mode: str = "zeros",
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
         self._without_shape(out_channels, bias, device, dtype)
@@ -219,8 +220,16 @@ class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):
 
 class _LazyNorm(LazyModuleMixin, _NormBase):
     def __init__(
-        self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias: bool = True
-    ) -> None:  # fmt: skip
+        self,
+        eps: float = 1e-5,
+        momentum: Any = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Device = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
         super().__init__(0, eps, momentum, False, False)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:

@@ -106,7 +106,7 @@ class Module(Moving, State, Hooks):
         forward: Callable[..., Any]  # of a subclass: with arguments of its own
     else:
 
-        def forward(self, *input) -> object:
+        def forward(self, *input: Any) -> object:
             """What the module computes; every subclass defines it."""
             ours = home(type(self)).startswith("badak.")
             fix = tr("call the layers in it, each by itself: x = layers[0](x)") if ours else tr("def forward(self, x): ...")

@@ -1,6 +1,6 @@
 """Padding layers: entries around the last one, two or three axes; see nn.functional.pad."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, ShapeError, tr
@@ -15,7 +15,7 @@ class _Pad(Module):
     axes = 0
     mode = ""
 
-    def __init__(self, padding) -> None:
+    def __init__(self, padding: int | Sequence[int]) -> None:
         super().__init__()
         self.padding = tuple(padding) if isinstance(padding, Iterable) else (padding,) * (2 * self.axes)
         if len(self.padding) != 2 * self.axes:
@@ -36,7 +36,7 @@ class _Pad(Module):
 class _ConstantPadNd(_Pad):
     mode = "constant"
 
-    def __init__(self, padding, value: Any) -> None:
+    def __init__(self, padding: int | Sequence[int], value: Any) -> None:
         super().__init__(padding)
         self.value = value
 
@@ -66,7 +66,7 @@ class ConstantPad3d(_ConstantPadNd):
 
 
 class _ZeroPad(_ConstantPadNd):
-    def __init__(self, padding) -> None:
+    def __init__(self, padding: int | Sequence[int]) -> None:
         super().__init__(padding, 0.0)
 
     extra_repr = _Pad.extra_repr

@@ -14,7 +14,13 @@ class _MaxPoolNd(Shown):
     _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def __init__(
-        self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False, ceil_mode: bool = False
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
@@ -87,9 +93,9 @@ class AvgPool1d(_AvgPoolNd):
 class _AvgPool(_AvgPoolNd):
     def __init__(
         self,
-        kernel_size,
-        stride=None,
-        padding=0,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
@@ -134,7 +140,7 @@ class AvgPool3d(_AvgPool):
 class _AdaptiveAvgPoolNd(Shown):
     _shown = ("output_size",)
 
-    def __init__(self, output_size) -> None:
+    def __init__(self, output_size: int | Sequence[int]) -> None:
         super().__init__()
         self.output_size = output_size
 
@@ -163,7 +169,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 class _AdaptiveMaxPoolNd(Shown):
     _shown = ("output_size",)
 
-    def __init__(self, output_size, return_indices: bool = False) -> None:
+    def __init__(self, output_size: int | Sequence[int], return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
@@ -192,7 +198,9 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 class _LPPoolNd(Shown):
     _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
-    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False) -> None:
+    def __init__(
+        self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: bool = False
+    ) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
@@ -226,7 +234,9 @@ class _MaxUnpoolNd(Shown):
 
     axes = 0
 
-    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+    def __init__(
+        self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0
+    ) -> None:
         super().__init__()
         self.kernel_size = sizes(kernel_size, self.axes, type(self).__name__, "kernel_size")
         self.stride = sizes(kernel_size if stride is None else stride, self.axes, type(self).__name__, "stride")
@@ -268,7 +278,12 @@ class _FractionalMaxPool(Module):
     axes = 0
 
     def __init__(
-        self, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False, _random_samples=None
+        self,
+        kernel_size: int | Sequence[int],
+        output_size: int | Sequence[int] | None = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__

@@ -9,6 +9,7 @@ keep what training computes there.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from badak.nn import functional as F
 from badak.nn import init
@@ -43,11 +44,11 @@ class _TransformerLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device=None,
-        dtype=None,
+        device: Device = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        place = {"device": device, "dtype": dtype}
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)
         if self._across:
             self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **place)

@@ -46,7 +46,7 @@ def summing(backward: Callable) -> Callable:
     """A backward that adds numbers up: 16-bit ones in float32, rounded once."""
 
     @wraps(backward)
-    def wide(saved, dy):
+    def wide(saved: Any, dy: Any) -> Any:
         if not half.is_half(dy):
             return backward(saved, dy)
         dxs = backward(saved, dy.astype(np.float32))

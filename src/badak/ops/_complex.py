@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ def analytic(backward: Callable) -> Callable:
     """A backward written for real numbers, as that of an analytic function f of complex ones: dx = (f' dy*)*."""
 
     @wraps(backward)
-    def of_both(saved, *dys):
+    def of_both(saved: Any, *dys: Any) -> Any:
         if all(dy is None or dy.dtype.kind != "c" for dy in dys):
             return backward(saved, *dys)
         found = backward(saved, *(None if dy is None else dy.conj() for dy in dys))

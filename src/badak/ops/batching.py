@@ -63,7 +63,7 @@ def stacked(run: Any, op: Any, xs: list, batched: list[int], attributes: dict) -
 def along(*names: str) -> Rule:
     """The attributes `names` are axes: a number, a tuple of them, or None for all."""
 
-    def rule(run, op, xs, batched, attributes):
+    def rule(run: Any, op: Any, xs: Any, batched: Any, attributes: Any) -> Any:
         xs = every(xs, batched)
         ndim, moved = xs[0].ndim - 1, {}
         for name in names:
@@ -99,7 +99,7 @@ def derived(forward: Callable) -> Rule | None:
 def adapted(**attributes_of_all: Callable[..., Any]) -> Rule:
     """The one input is a stack of examples, for which these attributes become what the functions give of (attribute, x)."""
 
-    def rule(run, op, xs, batched, attributes):
+    def rule(run: Any, op: Any, xs: Any, batched: Any, attributes: Any) -> Any:
         (x,) = xs
         return run(op, x, **attributes | {name: of_all(attributes[name], x) for name, of_all in attributes_of_all.items()})
 

@@ -33,10 +33,10 @@ def contract(ta: str, a: np.ndarray, tb: str, b: np.ndarray, ty: str) -> np.ndar
         a, ta, rows, b, tb, columns = b, tb, columns, a, ta, rows
     size = dict(zip(ta, a.shape)) | dict(zip(tb, b.shape))
 
-    def extent(letters):
+    def extent(letters: Any) -> Any:
         return [size[c] for c in letters]
 
-    def many(letters):
+    def many(letters: Any) -> Any:
         return int(np.prod(extent(letters), dtype=np.int64))
 
     left = a.transpose([ta.index(c) for c in batch + rows + summed])

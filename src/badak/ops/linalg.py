@@ -155,7 +155,7 @@ class SlogDet(OfMatrices, Op):
 def finite(function: Callable) -> Callable:
     """A function of matrices that refuses infinities and NaN: LAPACK may never end for them."""
 
-    def checked(a):
+    def checked(a: Any) -> Any:
         if not np.isfinite(a).all():
             raise np.linalg.LinAlgError
         return function(a)

@@ -130,7 +130,7 @@ def flops_of_products(first: int, second: int, inner: Callable[..., int]) -> Cal
     Two for each product and sum, none for the rest: the field's convention, that of `torch.utils.flop_counter` too.
     """
 
-    def count(inputs, outputs, attributes) -> Count:
+    def count(inputs: Any, outputs: Any, attributes: Any) -> Count:
         flops = 2 * outputs[0].size * inner(inputs)
         return flops, {first: flops, second: flops}
 

@@ -17,7 +17,7 @@ from badak.ops.op import Count, Op
 def _flops(weight: int) -> Any:
     """Op.flops of T steps that multiply the state by the input number `weight`."""
 
-    def count(inputs, outputs, attributes) -> Count:
+    def count(inputs: Any, outputs: Any, attributes: Any) -> Count:
         T, B, _ = inputs[0].shape
         flops = 2 * T * B * inputs[weight].size
         return flops, {0: flops, weight: flops}

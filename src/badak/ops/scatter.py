@@ -104,7 +104,7 @@ def _of_others(saved: Any, dy: np.ndarray) -> tuple:
     """
     x, src, at, own, one = saved.x, saved.src, saved.at, saved.own, saved.x.dtype.type(1)
 
-    def odd(e):  # is divided by in no case
+    def odd(e: Any) -> Any:  # is divided by in no case
         return (e == 0) | (e != e) if saved.equal_nan else e == 0
 
     product = np.where(own & ~odd(x), x, one)
@@ -113,7 +113,7 @@ def _of_others(saved: Any, dy: np.ndarray) -> tuple:
     np.add.at(zeros, at, src == 0)
     np.add.at(nans, at, odd(src) & (src != 0))
 
-    def part(e, p, z, n):
+    def part(e: Any, p: Any, z: Any, n: Any) -> Any:
         p = np.where(n > (odd(e) & (e != 0)), one * np.nan, p)
         return np.where(z > (e == 0), p * (one - one), p / np.where(odd(e), one, e))  # NaN of an infinity and a 0
 

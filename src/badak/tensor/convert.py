@@ -108,7 +108,7 @@ def type_as(x: Tensor, other: Tensor) -> Tensor:
 
 
 def _caster(name: str, kind: DType) -> Callable[..., Tensor]:
-    def caster(x: Tensor, memory_format=None) -> Tensor:
+    def caster(x: Tensor, memory_format: Any = None) -> Tensor:
         return _ordered(cast(x, kind), memory_format)
 
     return named(caster, name, f"x in {kind.name}; x itself where it is so already.")

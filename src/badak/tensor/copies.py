@@ -19,7 +19,7 @@ from badak.tensor.tensor import Tensor
 def _copying(view: Callable, name: str) -> Callable:
     """The function whose result is the copy of a view, or of several."""
 
-    def copied(input, *args, out=None, **named):
+    def copied(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
         made = view(input, *args, **named)
         parts = made if isinstance(made, tuple | list) else (made,)
         copies = tuple(clone(part, memory_format=contiguous_format) for part in parts)

@@ -170,7 +170,14 @@ def irfftn(
 
 
 def _of_two_dims(function):
-    def transform(input, s=None, dim=(-2, -1), norm=None, *, out=None) -> Tensor:
+    def transform(
+        input: Tensor,
+        s: Sequence[int] | None = None,
+        dim: Sequence[int] = (-2, -1),
+        norm: str | None = None,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         return function(input, s, dim, norm, out=out)
 
     name = function.__name__

@@ -203,7 +203,7 @@ class Methods:
         """addr, in place."""
     def adjoint(self) -> Tensor:
         """The last two dims exchanged, conjugated if complex."""
-    def all(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
         """Whether |input - other| <= atol + rtol |other| everywhere."""
@@ -215,7 +215,7 @@ class Methods:
         """(min, max)."""
     def angle(self, *, out: Tensor | None = None) -> Tensor:
         """The angle of each complex number in (-pi, pi]; of a real one 0, pi where it is negative."""
-    def any(self, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """Whether any value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch."""
     def apply_(self, callable: Callable) -> Tensor:
         """y[i] = callable(y[i]), one number after the other, by Python; in place."""
@@ -247,9 +247,9 @@ class Methods:
         """y = artanh(x);   dx = dy / (1 - x^2)."""
     def arctanh_(self, *, out: Tensor | None = None) -> Tensor:
         """arctanh, in place."""
-    def argmax(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
         """The index of the largest value along dim (of all, flat, without dim); the first of equal ones."""
-    def argmin(self, dim=None, keepdim: _bool = False, *, axis=None, out=None) -> Tensor:
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
         """The index of the smallest value along dim (of all, flat, without dim); the first of equal ones."""
     def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
         """The indices that put x in order along dim."""
@@ -289,7 +289,7 @@ class Methods:
         """1 with probability input[i] (or p, where p is given), else 0; input's shape and dtype."""
     def bernoulli_(self, p: Tensor | _float = 0.5, *, generator: Any | None = None) -> Tensor:
         """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
-    def bfloat16(self, memory_format=None) -> Tensor:
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
         """x in bfloat16; x itself where it is so already."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """How often each of 0, 1, 2, ... occurs in a vector, or the sum of their weights."""
@@ -319,25 +319,25 @@ class Methods:
         """bitwise_xor, in place."""
     def bmm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The products of two stacks of matrices, (B, M, K) and (B, K, N)."""
-    def bool(self, memory_format=None) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """x in bool; x itself where it is so already."""
     def broadcast_to(self, *shape: Any, size: Sequence[_int] | None = None) -> Tensor:
         """expand(size)."""
-    def byte(self, memory_format=None) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """x in uint8; x itself where it is so already."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Any | None = None) -> Tensor:
         """Fill x with median + sigma tan(pi (u - 1/2))."""
     def ccol_indices(self) -> Tensor:
         """Where the columns of a CSC tensor begin and end in its values."""
-    def cdouble(self, memory_format=None) -> Tensor:
+    def cdouble(self, memory_format: Any = None) -> Tensor:
         """x in complex128; x itself where it is so already."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """y = the smallest integer >= x;   dx = 0."""
     def ceil_(self, *, out: Tensor | None = None) -> Tensor:
         """ceil, in place."""
-    def cfloat(self, memory_format=None) -> Tensor:
+    def cfloat(self, memory_format: Any = None) -> Tensor:
         """x in complex64; x itself where it is so already."""
-    def char(self, memory_format=None) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """x in int8; x itself where it is so already."""
     def cholesky(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """As linalg.cholesky."""
@@ -455,7 +455,7 @@ class Methods:
         """divide, in place."""
     def dot(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The inner product of two vectors of one length."""
-    def double(self, memory_format=None) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """x in float64; x itself where it is so already."""
     def dsplit(self, indices_or_sections: Tensor) -> Any:
         """tensor_split along dim 2."""
@@ -511,7 +511,7 @@ class Methods:
         """Columns in reverse order."""
     def flipud(self) -> Tensor:
         """Rows in reverse order."""
-    def float(self, memory_format=None) -> Tensor:
+    def float(self, memory_format: Any = None) -> Tensor:
         """x in float32; x itself where it is so already."""
     def float_power(self, exponent: Any) -> Tensor:
         """input^exponent, computed in float64, or complex128 where one of them is complex."""
@@ -541,9 +541,9 @@ class Methods:
         """(mantissa, exponent): x = mantissa 2^exponent with 0.5 <= |mantissa| < 1, exponent int32.   dx = dmantissa 2^-exponent."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
         """y[i, j, k] = x[i, index[i, j, k], k] for dim = 1, and so on.   dx[i, index[i, j, k], k] += dy[i, j, k]."""
-    def gcd(self, other, *, out=None) -> Tensor:
+    def gcd(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The greatest common divisor of integers; gcd(0, 0) = 0."""
-    def gcd_(self, other, *, out=None) -> Tensor:
+    def gcd_(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """gcd, in place."""
     def ge(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input >= other, element by element, as booleans."""
@@ -567,15 +567,15 @@ class Methods:
         """input > other, element by element, as booleans."""
     def gt_(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """gt, in place."""
-    def half(self, memory_format=None) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """x in float16; x itself where it is so already."""
     def hardshrink(self, lambd: _complex = 0.5) -> Tensor:
         """y = x where |x| > lambd, else 0."""
     def hash_tensor(self, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
         """The bits of the numbers, as float64 or int64, joined by xor, in uint64: over dim, or over all."""
-    def heaviside(self, other, *, out=None) -> Tensor:
+    def heaviside(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """0 below 0, 1 above, other at 0; without gradient."""
-    def heaviside_(self, other, *, out=None) -> Tensor:
+    def heaviside_(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """heaviside, in place."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
@@ -628,7 +628,7 @@ class Methods:
         """(sparse dims, count): the places of a coalesced COO tensor."""
     def inner(self, other: Tensor) -> Tensor:
         """Products summed over the last dim of both."""
-    def int(self, memory_format=None) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """x in int32; x itself where it is so already."""
     def inverse(self, *, out: Tensor | None = None) -> Tensor:
         """As linalg.inv."""
@@ -662,9 +662,9 @@ class Methods:
         """The Kronecker product: every entry of input times the whole of other."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(values, indices) of the k-th smallest along dim, k from 1."""
-    def lcm(self, other, *, out=None) -> Tensor:
+    def lcm(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The least common multiple of integers; lcm(0, 0) = 0."""
-    def lcm_(self, other, *, out=None) -> Tensor:
+    def lcm_(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """lcm, in place."""
     def ldexp(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """input 2^other."""
@@ -740,7 +740,7 @@ class Methods:
         """logit, in place."""
     def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """ln sum exp(x), shifted by the maximum.   dx = dy exp(x - y); 0 where all x are -inf (NaN in PyTorch)."""
-    def long(self, memory_format=None) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """x in int64; x itself where it is so already."""
     def lt(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input < other, element by element, as booleans."""
@@ -776,7 +776,7 @@ class Methods:
         """exp(A), the sum of A^k / k!, of each matrix.   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
     def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
         """A multiplied with itself n times; n < 0 of its inverse, n = 0 the identity."""
-    def max(self, dim=None, keepdim=False, *, axis=None, other=None, out=None) -> Any:
+    def max(self, dim: Any = None, keepdim: _bool = False, *, axis: _int | None = None, other: Tensor | None = None, out: Any = None) -> Any:
         """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two."""
     def maximum(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
@@ -784,7 +784,7 @@ class Methods:
         """y = sum x / n;   dx = dy / n."""
     def median(self, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
-    def min(self, dim=None, keepdim=False, *, axis=None, other=None, out=None) -> Any:
+    def min(self, dim: Any = None, keepdim: _bool = False, *, axis: _int | None = None, other: Tensor | None = None, out: Any = None) -> Any:
         """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two."""
     def minimum(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
@@ -828,7 +828,7 @@ class Methods:
         """The sum with NaN counted as 0."""
     def narrow(self, dim: _int, start: Tensor | _int, length: _int) -> Tensor:
         """`length` entries along dim from `start`; a view."""
-    def narrow_copy(self, *args, out=None, **named) -> Any:
+    def narrow_copy(self, *args: Any, out: Any = None, **named: Any) -> Any:
         """What `narrow` shows, in memory of its own.   dx: dy where it was taken from."""
     def ne(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input != other, element by element, as booleans."""
@@ -983,7 +983,7 @@ class Methods:
         """sgn, in place."""
     def share_memory_(self) -> Tensor:
         """Move the memory that input sees to where other processes see it too, with all tensors that see it."""
-    def short(self, memory_format=None) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """x in int16; x itself where it is so already."""
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """y = 1 / (1 + exp(-x));   dx = dy y (1 - y)."""
@@ -1035,7 +1035,7 @@ class Methods:
         """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
     def squeeze_(self, *dims: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """squeeze, in place."""
-    def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+    def std(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """y[f, t] = sum_k window[k] x[t hop + k] exp(-2 pi i k f / n_fft), x (T,) or (B, T) -> (B, n_fft / 2 + 1, frames)."""
@@ -1107,13 +1107,13 @@ class Methods:
         """transpose, in place."""
     def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(X, A) with A X = input for a triangular A, transposed first with `transpose`; A is given back."""
-    def tril(self, diagonal: _int = 0, *, out=None) -> Tensor:
+    def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """The part on and below a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
-    def tril_(self, diagonal: _int = 0, *, out=None) -> Tensor:
+    def tril_(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """tril, in place."""
-    def triu(self, diagonal: _int = 0, *, out=None) -> Tensor:
+    def triu(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """The part on and above a diagonal of the last two dims, 0 elsewhere (diagonal 1 is the one above the main one)."""
-    def triu_(self, diagonal: _int = 0, *, out=None) -> Tensor:
+    def triu_(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """triu, in place."""
     def true_divide(self, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
         """input / other; of integers too, in the default float dtype.   dinput = dy / other, dother = -dy input / other^2."""
@@ -1153,7 +1153,7 @@ class Methods:
         """The memory that input sees, all of it, as bytes."""
     def values(self) -> Tensor:
         """The values of a CSR tensor or a coalesced COO tensor, with their history."""
-    def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+    def var(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """sum (x - mean)^2 / (n - correction), correction 1 (unbiased) unless told.   dx = 2 dy (x - mean) / (n - correction)."""
     def vdot(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """dot of the conjugate of input with other."""

@@ -87,7 +87,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def _of_two(name: str, ufunc, kinds: str, doc: str, alike: bool = False) -> Callable[..., Tensor]:
     """The public function of a ufunc without gradient on dtypes of these kinds; `alike`: on two of one, as is its result."""
 
-    def function(input, other, *, out=None) -> Tensor:
+    def function(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         if alike and isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is not other.dtype:
             cause = tr("{} is not yet implemented for tensors with different dtypes. Got {} and {}", name, input.dtype, other.dtype)
             raise DTypeError(cause, "one dtype for both: x.to(other.dtype)")

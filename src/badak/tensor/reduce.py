@@ -54,7 +54,16 @@ Example:
 
 
 def _spread(name: str, op, says: str) -> Callable[..., Tensor]:
-    def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, out=None) -> Tensor:
+    def function(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+        axis: int | Sequence[int] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
         if isinstance(dim, bool):  # var(False) says that it is biased
             dim, unbiased = None, dim
         if input._array.dtype.kind in "iub":
@@ -145,7 +154,15 @@ def _extreme(name: str, whole, pick, pair, kind, **words) -> Callable[..., Any]:
     position.__qualname__ = f"_arg{name}"
     position = events.pure(position, along="dim")
 
-    def function(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
+    def function(
+        input: Tensor,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        axis: int | None = None,
+        other: Tensor | None = None,
+        out: Any = None,
+    ) -> Any:
         in_order(name, input)
         dim = axis if axis is not None else dim if other is None else other
         if isinstance(dim, Tensor):
@@ -221,7 +238,14 @@ def dist(input: Tensor, other: Tensor, p: complex = 2) -> Tensor:
 
 
 def _truth(name: str, ufunc, doc: str) -> Callable[..., Tensor]:
-    def function(input, dim=None, keepdim=False, *, axis=None, out=None) -> Tensor:
+    def function(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        *,
+        axis: int | Sequence[int] | None = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
         if type(keepdim) is not bool:
             raise keepdim_error(keepdim)
         array = input._array

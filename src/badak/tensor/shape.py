@@ -510,7 +510,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 def _atleast(ndim: int):
-    def at_least(*tensors):
+    def at_least(*tensors: Any) -> Any:
         if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
             tensors = tuple(tensors[0])
         made = tuple(_lift(x, ndim) for x in tensors)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from badak.core.public_api.taken import named
 from badak.tensor import fft, windows
 from badak.tensor.complex import view_as_real
 from badak.tensor.create import ones
+from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.pad import pad
 from badak.tensor.tensor import Tensor
 
@@ -17,8 +20,17 @@ from badak.tensor.tensor import Tensor
 def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
     """The public function of a window of which `values(n, *settings)` gives the factors."""
 
-    def function(window_length, periodic=True, *settings, dtype=None, layout=None, device=None, requires_grad=False,
-                 pin_memory=False, **named) -> Tensor:  # fmt: skip
+    def function(
+        window_length: int,
+        periodic: bool = True,
+        *settings: float,
+        dtype: DType | None = None,
+        layout: Any = None,
+        device: Device = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        **named: float,
+    ) -> Tensor:
         values_of = lambda n: values(n, *settings, **named)
         return windows.made(name, values_of, int(window_length), periodic, dtype, device, requires_grad)
 

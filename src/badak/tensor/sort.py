@@ -141,14 +141,16 @@ def _top(array, k: int, dim: int, largest: bool):
 
 
 def _position(name: str, pick, est: str) -> Callable[..., Tensor]:
-    def along(input, dim: int, keepdim: bool) -> Tensor:
+    def along(input: Tensor, dim: int, keepdim: bool) -> Tensor:
         array = input._array
         return Tensor._of(pick(array, axis=dim, keepdims=keepdim) if array.ndim else np.zeros((), np.int64))
 
     along.__qualname__ = f"{name}_along"
     along_one = events.pure(along, along="dim")
 
-    def function(input, dim=None, keepdim: bool = False, *, axis=None, out=None) -> Tensor:
+    def function(
+        input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, out: Tensor | None = None
+    ) -> Tensor:
         if type(keepdim) is not bool:
             raise keepdim_error(keepdim)
         in_order(name, input)

@@ -26,7 +26,7 @@ Example:
 
 
 def _triangle(name: str, op, **words: str):
-    def function(input, diagonal: int = 0, *, out=None) -> Tensor:
+    def function(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
         return into(out, apply(op, _matrix(name, input), k=diagonal), exact=True)
 
     return named(function, name, _TRIANGLE.format(name=name, **words))

@@ -11,6 +11,7 @@ from badak.core.public_api import guard_names as _guard_names
 from badak.core.public_api.taken import named
 from badak.tensor import dtypes
 from badak.tensor.dtypes import Device
+from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
@@ -42,7 +43,16 @@ def cosines(n: int, factors: Sequence[float]) -> np.ndarray:
 def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
     """The public function: `values(n, **settings)`."""
 
-    def function(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **settings) -> Tensor:  # noqa: N803
+    def function(
+        M: int,
+        *,
+        sym: bool = True,
+        dtype: DType | None = None,
+        layout: Any = None,
+        device: Device = None,
+        requires_grad: bool = False,
+        **settings: Any,
+    ) -> Tensor:  # noqa: N803
         kind = dtypes.default_dtype() if dtype is None else dtypes.to_dtype(dtype)
         if kind not in (dtypes.float32, dtypes.float64):
             raise ArgumentError(tr("{} expects float32 or float64 dtypes, got: {}", name, kind), "dtype=badak.float32")

@@ -154,8 +154,10 @@ def takes_out(function: Callable, space: str, name: str) -> bool | None:
 
 
 def with_out(called: Signature) -> Signature:
-    """The signature with out= at its end."""
-    parameters = list(called.parameters.values())
+    """The signature with out= at its end, which is of the kind of the result."""
+    parameters, made = list(called.parameters.values()), called.return_annotation
     at = next((i for i, each in enumerate(parameters) if each.kind is Parameter.VAR_KEYWORD), len(parameters))
-    parameters.insert(at, Parameter("out", Parameter.KEYWORD_ONLY, default=None))
+    parameters.insert(
+        at, Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=made | None if isinstance(made, type) else Any)
+    )
     return called.replace(parameters=parameters)

@@ -116,7 +116,7 @@ def group_norm(
 
 
 def _masked(function: Callable, in_place: bool = False) -> Callable:
-    def masked(input, p: float, train: bool) -> Tensor:
+    def masked(input: Tensor, p: float, train: bool) -> Tensor:
         return function(input, p, train, in_place)
 
     name = function.__name__
