@@ -60,7 +60,8 @@ assert formula_of(op, {})[:2] == ("x^3", "3 x^2")
 assert "ops/special.py" in str(badak.source("cubed"))
 import tools.api, tools.stubs
 from badak.tensor import pointwise
-assert "cubed" in tools.api.names("") and "def cubed(input, *, out=None) -> Tensor:" in tools.stubs.declared_stub(pointwise)
+assert "cubed" in tools.api.names("")
+assert "def cubed(input: Tensor, *, out: Tensor | None = None) -> Tensor:" in tools.stubs.declared_stub(pointwise)
 print("all of it")
 """
 
@@ -97,7 +98,7 @@ assert "ops/reduce.py" in str(badak.source("sum_of_squares"))
 import tools.api, tools.stubs
 from badak.tensor import reductions
 assert "sum_of_squares" in tools.api.names("")
-assert "def sum_of_squares(input, dim=None, keepdim=False, *, dtype=None," in tools.stubs.declared_stub(reductions)
+assert "def sum_of_squares(input: Tensor, dim: _int | Sequence[_int] | None = None" in tools.stubs.declared_stub(reductions)
 print("all of it")
 """
 

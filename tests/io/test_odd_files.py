@@ -179,7 +179,7 @@ OWNERS = {  # who reads by itself, and why
     "distributed/launch/agent.py": "files of the launcher's own folder, and of the system",
     "distributed/launch/spawned.py": "what its parent wrote",
     "distributed/heartbeat.py": "a file of the launcher's own folder",
-    "compiler/memory.py": "files of the system",
+    "compiler/memory.py": "files of the system", "core/machine.py": "files of the system",
     "inspect/profiling/machine.py": "files of the system",
     **dict.fromkeys(("inspect/visualize/page/page.py", "inspect/visualize/floors.py", "core/i18n/catalogue.py",
                      "core/public_api/table.py", "inspect/introspection/error_codes.py", "inspect/introspection/source.py",

@@ -119,5 +119,5 @@ def test_layers_take_what_is_true():
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "max", "argmax", "var"])
 def test_an_axis_that_is_no_number(name):
-    with pytest.raises(TypeError, match=rf"{name}\(\): argument 'dim' must be int or tuple of ints, not 'a'\nfix: "):
+    with pytest.raises(TypeError, match=rf"{name}\(\): argument 'dim' must be int( or tuple of ints, not 'a'|, not str)\nfix: "):
         getattr(badak.ones(2, 3), name)("a")

@@ -147,9 +147,10 @@ def load(
     data = f.read()
     if not isinstance(data, bytes):
         raise ArgumentTypeError("load: the file was opened as text", "open(path, 'rb')")
-    made = _load(io.BytesIO(data), where, restore, strict, None, True, encoding)
-    if is_legacy(data) and file.tell() < len(data):  # what follows is the next one's
-        f.seek(file.tell() - len(data), os.SEEK_CUR)
+    whole = io.BytesIO(data)
+    made = _load(whole, where, restore, strict, None, True, encoding)
+    if is_legacy(data) and whole.tell() < len(data):  # what follows is the next one's
+        f.seek(whole.tell() - len(data), os.SEEK_CUR)
     return made
 
 

@@ -104,7 +104,7 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Upsample with mode "nearest", for images."""
 
-    def __init__(self, size: Any = None, scale_factor: int | None = None) -> None:
+    def __init__(self, size: int | Sequence[int] | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 

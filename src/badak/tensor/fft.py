@@ -89,12 +89,26 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return into(out, rfft(input, n, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 
 
-def hfftn(input: Tensor, s: Any = None, dim: int = None, norm: Any = None, *, out: Tensor | None = None) -> Tensor:
+def hfftn(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """hfft along the last of the dims, fft along the others."""
     return into(out, irfftn(input.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)))
 
 
-def ihfftn(input: Tensor, s: Any = None, dim: int = None, norm: Any = None, *, out: Tensor | None = None) -> Tensor:
+def ihfftn(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """The inverse of hfftn."""
     return into(out, rfftn(input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 

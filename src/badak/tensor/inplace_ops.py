@@ -112,6 +112,7 @@ def fill_(input: Any, value: Any) -> Tensor:
     value = fit(operand(value, "fill_"), input._array.dtype, "fill_")
     if modes.grad and input.requires_grad:
         return write_(input, told_constant(np.asarray(value, input._array.dtype)), "fill_")
+    refuse_inference(input)
     if not (unfilled.on and not input._array.flags.writeable):
         _fill(input, value)
     return input

@@ -1137,7 +1137,7 @@ class Methods:
         """Fill x with uniform numbers on [from_, to); of complex numbers both parts."""
     def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """The distinct values in order (slices along dim, if given); with the flags also where each came from, how often."""
-    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int = None) -> Any:
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """The values with runs of equal ones (slices along dim, if given) shortened to one."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple:
         """As chunk, and a piece may be changed in place where gradients are recorded."""

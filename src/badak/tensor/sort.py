@@ -346,7 +346,7 @@ def unique(
     return made if return_inverse or return_counts else made[0]
 
 
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int = None) -> Any:
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """The values with runs of equal ones (slices along dim, if given) shortened to one."""
     events.read(tr("unique_consecutive, for the size of its result"))
     array = input._array.reshape(-1) if dim is None else np.moveaxis(input._array, dim, 0)

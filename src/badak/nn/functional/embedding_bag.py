@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, tr
+from badak.core.errors import ArgumentError, tr, warn
 from badak.nn.functional._common import tensor
 from badak.nn.functional.embedding import embedding
 from badak.ops._check import expect_floats
-from badak.tensor import Tensor, arange, cat, full, where
+from badak.tensor import Tensor, arange, cat, full, int64, where
 from badak.tensor.upcast import in_float32
 
 __all__ = ["embedding_bag"]
@@ -32,6 +32,11 @@ def embedding_bag(
 
     per_sample_weights, of ids' shape, multiply the rows of a sum. The row padding_idx counts nowhere. An empty bag gives zeros.
     """
+    if weight.dtype is int64 and input.is_floating_point():
+        cause = tr("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+                   "deprecated, and should now be `embedding_bag(input, weight, ...)`.")  # fmt: skip
+        warn(cause, "embedding_bag(input, weight, ...)")
+        input, weight = weight, input
     ids = tensor(input, "embedding_bag")
     expect_floats("embedding_bag", tensor(weight, "embedding_bag", "weight"))
     if mode not in ("sum", "mean", "max"):
