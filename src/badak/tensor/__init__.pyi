@@ -116,9 +116,6 @@ from badak.tensor.copies import unsqueeze_copy as unsqueeze_copy
 from badak.tensor.copies import view_as_complex_copy as view_as_complex_copy
 from badak.tensor.copies import view_as_real_copy as view_as_real_copy
 from badak.tensor.copies import view_copy as view_copy
-from badak.tensor.create import arange as arange
-from badak.tensor.create import inclusive_range as _range_
-range = _range_
 from badak.tensor.create import as_tensor as as_tensor
 from badak.tensor.create import asarray as asarray
 from badak.tensor.create import empty as empty
@@ -214,6 +211,7 @@ from badak.tensor.dtypes import uint4 as uint4
 from badak.tensor.dtypes import uint5 as uint5
 from badak.tensor.dtypes import uint6 as uint6
 from badak.tensor.dtypes import uint7 as uint7
+from badak.tensor.random_ops import multinomial as multinomial
 from badak.tensor.random_ops import binomial as binomial
 from badak.tensor.random_ops import poisson as poisson
 from badak.tensor.random_ops import gamma as __standard_gamma_
@@ -241,11 +239,18 @@ from badak.tensor.elementwise import round as round
 from badak.tensor.elementwise import sign as sign
 from badak.tensor.elementwise import softmax as softmax
 from badak.tensor.elementwise import where as where
+from badak.tensor.grids import arange as arange
+from badak.tensor.grids import inclusive_range as _range_
+range = _range_
 from badak.tensor.grids import cartesian_prod as cartesian_prod
 from badak.tensor.grids import combinations as combinations
 from badak.tensor.grids import linspace as linspace
 from badak.tensor.grids import logspace as logspace
 from badak.tensor.grids import meshgrid as meshgrid
+from badak.tensor.histograms import bincount as bincount
+from badak.tensor.histograms import histc as histc
+from badak.tensor.histograms import histogram as histogram
+from badak.tensor.histograms import histogramdd as histogramdd
 from badak.tensor.index import argwhere as argwhere
 from badak.tensor.index import gather as gather
 from badak.tensor.index import index_add as index_add
@@ -378,7 +383,6 @@ from badak.tensor.promote import can_cast as can_cast
 from badak.tensor.promote import promote_types as promote_types
 from badak.tensor.promote import result_type as result_type
 from badak.tensor.random import bernoulli as bernoulli
-from badak.tensor.random import multinomial as multinomial
 from badak.tensor.random import default_generator as default_generator
 from badak.tensor.random import fork_rng as fork_rng
 from badak.tensor.random import Generator as Generator
@@ -473,9 +477,6 @@ from badak.tensor.shape import broadcast_tensors as broadcast_tensors
 from badak.tensor.sort import argmax as argmax
 from badak.tensor.sort import argmin as argmin
 from badak.tensor.sort import argsort as argsort
-from badak.tensor.sort import bincount as bincount
-from badak.tensor.sort import histc as histc
-from badak.tensor.sort import histogram as histogram
 from badak.tensor.sort import kthvalue as kthvalue
 from badak.tensor.sort import median as median
 from badak.tensor.sort import mode as mode
@@ -488,7 +489,6 @@ from badak.tensor.sort import topk as topk
 from badak.tensor.sort import unique as unique
 from badak.tensor.sort import unique_consecutive as unique_consecutive
 from badak.tensor.sort import bucketize as bucketize
-from badak.tensor.sort import histogramdd as histogramdd
 from badak.tensor.sort import searchsorted as searchsorted
 from badak.tensor.storage import TypedStorage as TypedStorage
 from badak.tensor.storage import UntypedStorage as UntypedStorage

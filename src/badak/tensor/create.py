@@ -1,6 +1,5 @@
 """New tensors: from data, filled, or running."""
 
-import math
 from array import array as PythonArray
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,9 +24,8 @@ from badak.tensor.vmap import for_each
 # ---------------------------------------------------------------------- from data
 
 
-def tensor(
-    data: Any, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False
-) -> Tensor:
+def tensor(data: Any, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A new tensor holding a copy of `data`: a number, (nested) lists, a NumPy array, a tensor.
 
     Python's floats become the default dtype (float32), ints int64, bools bool; NumPy's dtypes are kept.
@@ -89,9 +87,8 @@ def _of_storage(storage, dtype) -> Tensor:
     return Tensor._of(content[: content.size // kind.itemsize * kind.itemsize].view(kind.numpy))
 
 
-def asarray(
-    obj: Any, *, dtype: DType | None = None, device: Device = None, copy: bool | None = None, requires_grad: bool = False
-) -> Tensor:
+def asarray(obj: Any, *, dtype: DType | None = None, device: Device = None, copy: bool | None = None,
+            requires_grad: bool = False) -> Tensor:  # fmt: skip
     """`obj` as a tensor, a buffer as `frombuffer`; copy=True never shares memory, copy=False always does or raises."""
     buffer = isinstance(obj, memoryview | bytearray | bytes | PythonArray)
     obj = handed(obj)
@@ -410,14 +407,8 @@ def new_full(input: Tensor, size: Sequence[int], fill_value: complex, **options:
     return for_each(input, full(size, fill_value, **_new_of(input, options)))
 
 
-def new_tensor(
-    input: Tensor,
-    data: np.ndarray | Sequence[float] | list,
-    *,
-    dtype: DType | None = None,
-    device: Device = None,
-    requires_grad: bool = False,
-) -> Tensor:
+def new_tensor(input: Tensor, data: np.ndarray | Sequence[float] | list, *, dtype: DType | None = None, device: Device = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A copy of `data` in input's dtype."""
     return tensor(data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
@@ -449,104 +440,8 @@ def _number(x):
     return x
 
 
-def arange(
-    start: Any = None,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: DType | None = None,
-    out: Tensor | None = None,
-    device: Device = None,
-    requires_grad: bool = False,
-    **accepted: Any,
-) -> Tensor:
-    """start, start + step, ... below end (above it for a negative step).
-
-    int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
-
-    Args:
-        start: first value; 0 by default
-        end: not included
-        step: between two values
-        dtype: int64 for ints, else float32
-        out: where the result is written
-        device, requires_grad: as in `badak.tensor`
-
-    Returns: (ceil((end - start) / step),)
-
-    Raises:
-        ArgumentError: for a step of 0, or one that leads away from the end
-
-    Example:
-        >>> badak.arange(3).tolist()
-        [0, 1, 2]
-    """
-    dtype = dtypes.agreed(dtype, out)
-    if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
-        return sequence(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
-    if start is None and end is None:
-        raise ArgumentTypeError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
-    if start is None or end is None:
-        start, end = 0, start if end is None else end
-    start, end, step = _number(start), _number(end), _number(step)
-    if dtype is not None and to_dtype(dtype).kind in ("int", "uint"):
-        start, end, step = int(start), int(end), int(step)  # first, as in PyTorch
-    if step == 0:
-        raise ArgumentError("step must be nonzero", "step=1")
-    if (step > 0) != (end >= start) and end != start:
-        cause = tr("upper bound and lower bound inconsistent with step sign: start={}, end={}, step={}", start, end, step)
-        raise ArgumentError(cause, "step=-1 counts down")
-    whole = all(isinstance(value, int) for value in (start, end, step))
-    wanted = to_dtype(dtype) if dtype is not None else dtypes.int64 if whole else default_dtype()
-    if wanted is dtypes.bool_:
-        raise NotSupportedError("arange and range are not implemented for bool", "badak.tensor([False, True])")
-    count = max(0, -((start - end) // step)) if whole else max(0, math.ceil((end - start) / step))
-    array = start + np.arange(count) * step
-    return sequence(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
-
-
-def inclusive_range(
-    start: int = 0,
-    end: Tensor | float | None = None,
-    step: float = 1,
-    *,
-    dtype: DType | None = None,
-    out: Tensor | None = None,
-    device: Device = None,
-    requires_grad: bool = False,
-    **accepted: Any,
-) -> Tensor:
-    """start, start + step, ... up to end, which is included; deprecated, `arange` is for new programs.
-
-    Args:
-        start: first value
-        end: last value, where a step meets it
-        step: between two values
-        dtype: the default float dtype, also for ints
-        out: where the result is written
-        device, requires_grad: as in `badak.tensor`
-
-    Returns: (floor((end - start) / step) + 1,)
-
-    Raises:
-        ArgumentError: for a step of 0, or one that leads away from the end
-    """
-    if end is None:
-        raise ArgumentTypeError("range(): missing a required argument: 'end'", "range(0, 5), or arange(5)")
-    cause = tr("range is deprecated: it includes its end, as Python's range does not")
-    warn_once(inclusive_range, cause, "arange, with an end behind the last")
-    dtype = dtypes.agreed(dtype, out)
-    dtype = default_dtype() if dtype is None else to_dtype(dtype)
-    start, end, step = (int(value) if dtype.kind in ("int", "uint") else value for value in map(_number, (start, end, step)))
-    if step and (step > 0) == (end >= start) or end == start:
-        end = start + math.floor((end - start) / step) * step + (step if dtype.kind in ("int", "uint") else step / 2)
-    array = arange(start, end, step, dtype=dtype)._array
-    return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))
-
-
-def eye(
-    n: int, m: int | None = None, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False, **accepted: Any
-) -> Tensor:
+def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Device = None, requires_grad: bool = False,
+        **accepted: Any) -> Tensor:  # fmt: skip
     """The n x m matrix with ones on the diagonal.
 
     Args:
@@ -572,35 +467,24 @@ def _of_places(name: str, dtype) -> np.dtype:
     return kind.numpy
 
 
-def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: DType | None = dtypes.int64, device: Device = None, **accepted: Any
-) -> Tensor:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = dtypes.int64, device: Device = None,
+                 **accepted: Any) -> Tensor:  # fmt: skip
     """(2, K): rows and columns of the entries on and below the diagonal `offset`."""
     _no_out(accepted)
     array = np.stack(np.tril_indices(row, offset, col)).astype(_of_places("tril_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 
 
-def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: DType | None = dtypes.int64, device: Device = None, **accepted: Any
-) -> Tensor:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = dtypes.int64, device: Device = None,
+                 **accepted: Any) -> Tensor:  # fmt: skip
     """(2, K): rows and columns of the entries on and above the diagonal `offset`."""
     _no_out(accepted)
     array = np.stack(np.triu_indices(row, offset, col)).astype(_of_places("triu_indices", dtype))
     return _finish(array, dict(device=device, **accepted))
 
 
-def from_file(
-    filename: str,
-    shared: bool | None = None,
-    size: int = 0,
-    *,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    pin_memory: bool | None = False,
-    requires_grad: Any = False,
-) -> Tensor:
+def from_file(filename: str, shared: bool | None = None, size: int = 0, *, dtype: DType | None = None, layout: Any = None,
+              device: Device = None, pin_memory: bool | None = False, requires_grad: Any = False) -> Tensor:  # fmt: skip
     """The first numbers of a file, mapped into memory: read where they are looked at.
 
     Args:

@@ -1,17 +1,18 @@
 """Coordinates of grids, numbers evenly spaced, and combinations of entries."""
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 
-from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, NotSupportedError, ShapeError, tr, warn_once
 from badak.kernels.reference._boxmuller import fma64
 from badak.tensor import dtypes
 from badak.tensor.concat import stack
 from badak.tensor.create import _is_float, _number, full, sequence
 from badak.tensor.dtypes import Device, default_dtype, to_dtype
-from badak.tensor.dtypes import dtype as DType  # noqa: N812
+from badak.tensor.dtypes import dtype as DType  # noqa: N812  # noqa: N812
 from badak.tensor.promote import told_constant
 from badak.tensor.tensor import Tensor
 
@@ -173,3 +174,81 @@ def _between(start, end, steps: int, kind: dtypes.dtype) -> Tensor:
     from_end = end.double() - step * (len(counted) - 1 - counted)
     made = (start.double() + step * counted).where(counted < len(counted) // 2, from_end)
     return (made if len(counted) != 1 else start.double().reshape(1)).to(kind)
+
+
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: DType | None = None, out: Tensor | None = None,
+           device: Device = None, requires_grad: bool = False, **accepted: Any) -> Tensor:  # fmt: skip
+    """start, start + step, ... below end (above it for a negative step).
+
+    int64 where all three are ints, else the default float dtype; computed in float64 and rounded once.
+
+    Args:
+        start: first value; 0 by default
+        end: not included
+        step: between two values
+        dtype: int64 for ints, else float32
+        out: where the result is written
+        device, requires_grad: as in `badak.tensor`
+
+    Returns: (ceil((end - start) / step),)
+
+    Raises:
+        ArgumentError: for a step of 0, or one that leads away from the end
+
+    Example:
+        >>> badak.arange(3).tolist()
+        [0, 1, 2]
+    """
+    dtype = dtypes.agreed(dtype, out)
+    if type(start) is int and end is None and step == 1 and start >= 0 and dtype is None:
+        return sequence(np.arange(start), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+    if start is None and end is None:
+        raise ArgumentTypeError("arange(): missing a required argument: 'end'", "arange(5), or arange(1, 5)")
+    if start is None or end is None:
+        start, end = 0, start if end is None else end
+    start, end, step = _number(start), _number(end), _number(step)
+    if dtype is not None and to_dtype(dtype).kind in ("int", "uint"):
+        start, end, step = int(start), int(end), int(step)  # first, as in PyTorch
+    if step == 0:
+        raise ArgumentError("step must be nonzero", "step=1")
+    if (step > 0) != (end >= start) and end != start:
+        cause = tr("upper bound and lower bound inconsistent with step sign: start={}, end={}, step={}", start, end, step)
+        raise ArgumentError(cause, "step=-1 counts down")
+    whole = all(isinstance(value, int) for value in (start, end, step))
+    wanted = to_dtype(dtype) if dtype is not None else dtypes.int64 if whole else default_dtype()
+    if wanted is dtypes.bool_:
+        raise NotSupportedError("arange and range are not implemented for bool", "badak.tensor([False, True])")
+    count = max(0, -((start - end) // step)) if whole else max(0, math.ceil((end - start) / step))
+    array = start + np.arange(count) * step
+    return sequence(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
+
+
+def inclusive_range(start: int = 0, end: Tensor | float | None = None, step: float = 1, *, dtype: DType | None = None,
+                    out: Tensor | None = None, device: Device = None, requires_grad: bool = False,
+                    **accepted: Any) -> Tensor:  # fmt: skip
+    """start, start + step, ... up to end, which is included; deprecated, `arange` is for new programs.
+
+    Args:
+        start: first value
+        end: last value, where a step meets it
+        step: between two values
+        dtype: the default float dtype, also for ints
+        out: where the result is written
+        device, requires_grad: as in `badak.tensor`
+
+    Returns: (floor((end - start) / step) + 1,)
+
+    Raises:
+        ArgumentError: for a step of 0, or one that leads away from the end
+    """
+    if end is None:
+        raise ArgumentTypeError("range(): missing a required argument: 'end'", "range(0, 5), or arange(5)")
+    cause = tr("range is deprecated: it includes its end, as Python's range does not")
+    warn_once(inclusive_range, cause, "arange, with an end behind the last")
+    dtype = dtypes.agreed(dtype, out)
+    dtype = default_dtype() if dtype is None else to_dtype(dtype)
+    start, end, step = (int(value) if dtype.kind in ("int", "uint") else value for value in map(_number, (start, end, step)))
+    if step and (step > 0) == (end >= start) or end == start:
+        end = start + math.floor((end - start) / step) * step + (step if dtype.kind in ("int", "uint") else step / 2)
+    array = arange(start, end, step, dtype=dtype)._array
+    return sequence(array, dict(out=out, device=device, requires_grad=requires_grad, **accepted))

@@ -135,17 +135,9 @@ def _finish(array, out, requires_grad, where, *inputs) -> Tensor:
 # ---------------------------------------------------------------------- new tensors
 
 
-def rand(
-    *size: Any,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,
-    pin_memory: bool | None = False,
-    **named: Any,
-) -> Tensor:
+def rand(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None,
+         layout: Any = None, device: Device = None, requires_grad: bool | None = False, pin_memory: bool | None = False,
+         **named: Any) -> Tensor:  # fmt: skip
     """Uniform numbers on [0, 1) of shape `size`.
 
     Args:
@@ -166,17 +158,9 @@ def rand(
     )
 
 
-def randn(
-    *size: Any,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,
-    pin_memory: bool | None = False,
-    **named: Any,
-) -> Tensor:
+def randn(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None,
+          layout: Any = None, device: Device = None, requires_grad: bool | None = False, pin_memory: bool | None = False,
+          **named: Any) -> Tensor:  # fmt: skip
     """Normal numbers (mean 0, deviation 1) of shape `size`.
 
     Args:
@@ -198,19 +182,9 @@ def randn(
     )
 
 
-def randint(
-    *args: Any,
-    low: int | None = None,
-    high: int | None = None,
-    size: Sequence[int] | None = None,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,
-    pin_memory: bool | None = False,
-) -> Tensor:
+def randint(*args: Any, low: int | None = None, high: int | None = None, size: Sequence[int] | None = None,
+            generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None,
+            device: Device = None, requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:  # fmt: skip
     """Integers in [low, high) of shape `size`: randint(high, size), randint(low, high, size); int64 by default.
 
     Args:
@@ -287,17 +261,9 @@ def _inside(end: int, kind: np.dtype, least: int) -> int:
     return end if rounded < least else rounded - (1 << max(gap, 0))
 
 
-def randperm(
-    n: int,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,
-    pin_memory: bool | None = False,
-) -> Tensor:
+def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None,
+             layout: Any = None, device: Device = None, requires_grad: bool | None = False,
+             pin_memory: bool | None = False) -> Tensor:  # fmt: skip
     """0 .. n-1 in random order, (n,); int64 by default.
 
     Args:
@@ -332,50 +298,25 @@ def _like(draw, input, dtype, device, requires_grad) -> Tensor:  # noqa: A002
     return _finish(made, None, requires_grad, "rand_like")
 
 
-def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,  # noqa: A002
-    memory_format: Any = None,
-) -> Tensor:
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: DType | None = None, layout: Any = None,  # noqa: A002
+              device: Device = None, requires_grad: bool | None = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """Uniform numbers on [0, 1) of input's shape, dtype and order in memory."""
     _float_dtype(dtype or input.dtype, "rand_like")
     source = or_default(generator)
     return _like(lambda shape, kind, rows: source.uniform(shape, kind), input, dtype, device, requires_grad)
 
 
-def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,  # noqa: A002
-    memory_format: Any = None,
-) -> Tensor:
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: DType | None = None, layout: Any = None,  # noqa: A002
+               device: Device = None, requires_grad: bool | None = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """Normal numbers of input's shape, dtype and order in memory."""
     _float_dtype(dtype or input.dtype, "randn_like")
     source = or_default(generator)
     return _like(lambda shape, kind, rows: source.normal(shape, kind, contiguous=rows), input, dtype, device, requires_grad)
 
 
-def randint_like(
-    input: Any,
-    *args: Any,
-    low: Any = None,
-    high: Any = None,
-    generator: Generator | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,  # noqa: A002
-    requires_grad: bool | None = False,
-    memory_format: Any = None,
-) -> Tensor:
+def randint_like(input: Any, *args: Any, low: Any = None, high: Any = None, generator: Generator | None = None,  # noqa: A002
+                 dtype: DType | None = None, layout: Any = None, device: Device = None, requires_grad: bool | None = False,
+                 memory_format: Any = None) -> Tensor:  # fmt: skip
     """Integers of input's shape, dtype and order in memory: randint_like(x, high), randint_like(x, low, high)."""
     low, high, _ = _range(list(args), low, high, None, sized=False)
     source = or_default(generator)
@@ -383,19 +324,9 @@ def randint_like(
     return _like(lambda shape, kind, rows: source.integers(low, high, shape, kind), input, dtype, device, requires_grad)
 
 
-def normal(
-    mean: Any = 0.0,
-    std: Tensor | float = 1.0,
-    size: Sequence[int] | None = None,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: DType | None = None,
-    layout: Any = None,
-    device: Device = None,
-    requires_grad: bool | None = False,
-    pin_memory: bool | None = False,
-) -> Tensor:
+def normal(mean: Any = 0.0, std: Tensor | float = 1.0, size: Sequence[int] | None = None, *, generator: Generator | None = None,
+           out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Device = None,
+           requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:  # fmt: skip
     """mean + std z: normal(mean, std) with tensors that broadcast, or normal(2.0, 3.0, size) with two numbers."""
     dtypes.check_device(device)
     source = or_default(generator)
@@ -436,38 +367,6 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     else:
         made = source.bernoulli(float(p), input._array.shape, input._array.dtype)
     return _finish(made, out, False, "bernoulli", input)
-
-
-def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Tensor | None = None
-) -> Tensor:  # noqa: A002
-    """num_samples class numbers drawn with weights input, (V,) or (B, V), which need not sum to 1; int64.
-
-    Raises ArgumentError for weights below 0, inf or nan, for a row of zeros, and for more samples than classes without
-    replacement. Parity: among scores p / q that are equal in float32, topk's choice is PyTorch's own affair.
-
-    Args:
-        input: weights (V,) or (B, V)
-        num_samples: draws a row
-        replacement: whether a class may come twice
-        generator: drawn from; the default one if None
-        out: where the result is written
-
-    Returns: int64 (num_samples,) or (B, num_samples)
-
-    Example:
-        >>> badak.multinomial(badak.tensor([0.0, 1.0]), 1).tolist()
-        [1]
-    """
-    _need_float(input, "multinomial")
-    if input.ndim not in (1, 2):
-        raise ArgumentError(tr("multinomial: expected weights of shape (V,) or (B, V); got {}", tuple(input.shape)))
-    if input.shape[-1] > 1 << 24:
-        cause = tr("multinomial: number of categories cannot exceed 2^24; got {}", input.shape[-1])
-        raise ArgumentError(cause, "searchsorted in a cumsum of weights")
-    if out is not None and out.dtype is not dtypes.int64:
-        raise DTypeError(tr("multinomial: expected an int64 tensor as out; got {}", out.dtype), "leave out= away")
-    return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")
 
 
 # ---------------------------------------------------------------------- in place
@@ -588,6 +487,6 @@ def dropout_mask(x: np.ndarray, keep: float, generator: Generator | None = None)
 
 __all__ = [
     "Generator", "bernoulli", "default_generator", "draw_like", "dropout_mask", "fork_rng", "get_rng_state",
-    "initial_seed", "manual_seed", "multinomial", "normal", "or_default", "rand", "rand_like", "randint", "randint_like",
+    "initial_seed", "manual_seed", "normal", "or_default", "rand", "rand_like", "randint", "randint_like",
     "randn", "randn_like", "randperm", "seed", "set_rng_state",
 ]  # fmt: skip

@@ -6,15 +6,24 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import ArgumentError, DTypeError, GraphError, expect_kind, tr
+from badak.core.errors import (
+    ArgumentError,
+    DTypeError,
+    GraphError,
+    expect_kind,
+    tr,
+)
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
+from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.dtypes import finfo
-from badak.tensor.generator import Generator
+from badak.tensor.generator import (
+    Generator,
+)
 from badak.tensor.random import _drawn as flat
-from badak.tensor.random import or_default
+from badak.tensor.random import _finish, _need_float, or_default
 from badak.tensor.shape import broadcast_tensors
 from badak.tensor.tensor import Tensor
 
@@ -149,3 +158,34 @@ def _at_least_zero(x: Tensor, rule: str) -> None:
     proper = np.isfinite(x._array) & (x._array >= 0)
     if not proper.all():
         raise ArgumentError(tr("{}; got {}", rule, x._array[~proper].flat[0]), "x.clamp(min=0), of finite numbers")
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None,  # noqa: A002
+                out: Tensor | None = None) -> Tensor:  # fmt: skip
+    """num_samples class numbers drawn with weights input, (V,) or (B, V), which need not sum to 1; int64.
+
+    Raises ArgumentError for weights below 0, inf or nan, for a row of zeros, and for more samples than classes without
+    replacement. Parity: among scores p / q that are equal in float32, topk's choice is PyTorch's own affair.
+
+    Args:
+        input: weights (V,) or (B, V)
+        num_samples: draws a row
+        replacement: whether a class may come twice
+        generator: drawn from; the default one if None
+        out: where the result is written
+
+    Returns: int64 (num_samples,) or (B, num_samples)
+
+    Example:
+        >>> badak.multinomial(badak.tensor([0.0, 1.0]), 1).tolist()
+        [1]
+    """
+    _need_float(input, "multinomial")
+    if input.ndim not in (1, 2):
+        raise ArgumentError(tr("multinomial: expected weights of shape (V,) or (B, V); got {}", tuple(input.shape)))
+    if input.shape[-1] > 1 << 24:
+        cause = tr("multinomial: number of categories cannot exceed 2^24; got {}", input.shape[-1])
+        raise ArgumentError(cause, "searchsorted in a cumsum of weights")
+    if out is not None and out.dtype is not dtypes.int64:
+        raise DTypeError(tr("multinomial: expected an int64 tensor as out; got {}", out.dtype), "leave out= away")
+    return _finish(or_default(generator).multinomial(input._array, int(num_samples), replacement), out, False, "multinomial")

@@ -13,8 +13,9 @@ from badak.ops._check import axis_of
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.convert import cast
-from badak.tensor.create import arange, full
+from badak.tensor.create import full
 from badak.tensor.elementwise import where
+from badak.tensor.grids import arange
 from badak.tensor.index import _as_was, _need_tensor, _placed, _rows, _same_dtype, _slices, index_put, take
 from badak.tensor.inplace import write_
 from badak.tensor.once_more import keep

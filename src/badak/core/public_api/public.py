@@ -79,7 +79,7 @@ TABLE = {
     ),
     "tensor.create": Names(
         functions=(
-            "arange range=inclusive_range as_tensor asarray empty empty_like empty_permuted empty_strided eye "
+            "as_tensor asarray empty empty_like empty_permuted empty_strided eye "
             "from_file from_numpy frombuffer full full_like is_tensor ones ones_like scalar_tensor tensor tril_indices "
             "triu_indices zeros zeros_like"
         ),
@@ -96,10 +96,11 @@ TABLE = {
         )
     ),
     "tensor.random_ops": Names(
+        both="multinomial",
         functions=(
             "binomial poisson _standard_gamma=gamma _standard_gamma_grad=gamma_grad "
             "_sample_dirichlet=dirichlet _dirichlet_grad=dirichlet_grad"
-        )
+        ),
     ),
     "tensor.elementwise": Names(
         both=(
@@ -113,7 +114,8 @@ TABLE = {
         foreach="clamp_max clamp_min maximum minimum round sign",
     ),
     "tensor.getset": Names(methods="__getitem__=getitem __setitem__=setitem __delitem__=delitem"),
-    "tensor.grids": Names(functions="cartesian_prod combinations linspace logspace meshgrid"),
+    "tensor.grids": Names(functions="arange range=inclusive_range cartesian_prod combinations linspace logspace meshgrid"),
+    "tensor.histograms": Names(both="bincount histc histogram", functions="histogramdd"),
     "tensor.index": Names(
         both=(
             "argwhere gather index_add index_copy index_fill index_put index_select masked_scatter masked_select "
@@ -164,7 +166,7 @@ TABLE = {
     "tensor.printing": Names(functions="set_printoptions"),
     "tensor.promote": Names(functions="can_cast promote_types result_type"),
     "tensor.random": Names(
-        both="bernoulli multinomial",
+        both="bernoulli",
         functions=(
             "default_generator fork_rng Generator get_rng_state initial_seed manual_seed normal rand rand_like "
             "randint randint_like randn randn_like randperm seed set_rng_state"
@@ -209,10 +211,9 @@ TABLE = {
     ),
     "tensor.sort": Names(
         both=(
-            "argmax argmin argsort bincount histc histogram kthvalue median mode msort nanmedian nanquantile quantile sort topk "
-            "unique unique_consecutive"
+            "argmax argmin argsort kthvalue median mode msort nanmedian nanquantile quantile sort topk unique unique_consecutive"
         ),
-        functions="bucketize histogramdd searchsorted",
+        functions="bucketize searchsorted",
     ),
     "tensor.storage": Names(functions="TypedStorage UntypedStorage", methods="set_ share_memory_ storage untyped_storage"),
     "tensor.signal": Names(both="istft stft", functions="bartlett_window blackman_window hamming_window hann_window kaiser_window"),

@@ -21,16 +21,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Tensor:  # fmt: skip
     """-log softmax(logits)[target], in nats.
 
         loss[n]      = log(sum_v exp(logits[n,v])) - logits[n, target[n]]
@@ -75,15 +68,8 @@ def cross_entropy(
     )
 
 
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """-x[target] for log-probabilities x; shapes, `weight` and `ignore_index` as in cross_entropy.
 
     Args:
@@ -179,14 +165,8 @@ def _look_for_probabilities(logits: Tensor) -> None:
     warn_once(tr("probabilities for logits"), cause, "pass logits", code=16)
 
 
-def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+           log_target: bool = False) -> Tensor:  # fmt: skip
     """target (log target - x), for log-probabilities x; 0 where target = 0. "batchmean" divides the sum by the first axis.
 
     log_target: target is given as its logarithm. "mean" divides by the number of terms, as in PyTorch, which is not the
@@ -220,14 +200,8 @@ def kl_div(
     return apply(KLDiv, x, target, log_target=log_target, reduction=reduction)
 
 
-def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+             weight: Tensor | None = None) -> Tensor:  # fmt: skip
     """(x - target)^2.   dx = 2 (x - target) dloss.   `weight` multiplies the terms; "mean" then divides by its sum.
 
     Args:
@@ -252,14 +226,8 @@ def mse_loss(
 
 
 @in_float32
-def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+            weight: Tensor | None = None) -> Tensor:  # fmt: skip
     """|x - target|.   dx = sign(x - target) dloss."""
     reduction = reduction_of(size_average, reduce, reduction)
     expect_floats("sub", tensor(input, "l1_loss"), tensor(target, "l1_loss", "target"), also="iu")
@@ -268,14 +236,8 @@ def l1_loss(
 
 
 @in_float32
-def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    beta: float = 1.0,
-) -> Tensor:
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                   reduction: str = "mean", beta: float = 1.0) -> Tensor:  # fmt: skip
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
@@ -308,14 +270,8 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 @in_float32
-def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """-(target log x + (1 - target) log(1 - x)) for probabilities x; each logarithm is at least -100, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
     x, target = tensor(input, "binary_cross_entropy"), tensor(target, "binary_cross_entropy", "target")
@@ -344,15 +300,9 @@ def _check_probabilities(name: str, x: Tensor, fix: str) -> None:
         )
 
 
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+                                     pos_weight: Tensor | None = None) -> Tensor:  # fmt: skip
     """binary_cross_entropy of sigmoid(x), without overflow.   dx = dloss w ((p t + 1 - t) sigmoid(x) - p t).
 
     weight w and pos_weight p broadcast to x's shape; they get no gradient (parity: PyTorch gives weight one).
@@ -421,15 +371,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 
 @in_float32
-def cosine_embedding_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None,
+                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1.
 
     cos(x1, x2) = x1 x2 / sqrt((x1^2 + eps) (x2^2 + eps)) with eps = 1e-12, unlike cosine_similarity's, as in PyTorch.
@@ -451,15 +394,8 @@ def cosine_embedding_loss(
 
 
 @in_float32
-def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """max(0, -target (x1 - x2) + margin), target 1 or -1."""
     reduction = reduction_of(size_average, reduce, reduction)
     _need_equal_dims("margin_ranking_loss", input1=input1, input2=input2, target=target)
@@ -467,14 +403,8 @@ def margin_ranking_loss(
 
 
 @in_float32
-def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
-    margin: float = 1.0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """x where target is 1, max(0, margin - x) where it is -1; their sum for other targets, as in PyTorch."""
     reduction = reduction_of(size_average, reduce, reduction)
     expect_floats("hinge_embedding_loss", input)
@@ -497,18 +427,9 @@ def soft_margin_loss(
 
 
 @in_float32
-def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2,
-    eps: float = 1e-6,
-    swap: bool = False,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+                        swap: bool = False, size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Tensor:  # fmt: skip
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-distance. Balntas et al. 2016."""
     reduction = reduction_of(size_average, reduce, reduction)
     if not margin > 0:
