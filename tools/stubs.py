@@ -156,12 +156,17 @@ def functions_stub(room: str, more: str) -> str:
 def package_imports(package: Path) -> str:
     """The imports that a package file writes out itself, and, of badak, what `core/public_api/table.py` brings from elsewhere."""
     tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
-    lines = [ast.unparse(n) for n in tree.body if isinstance(n, ast.ImportFrom) and not n.names[0].asname.startswith("_")]
+    lines = [
+        f"from {node.module} import {exported(each.name, each.asname)}"
+        for node in tree.body
+        for each in getattr(node, "names", ())
+        if isinstance(node, ast.ImportFrom) and not each.asname.startswith("_")
+    ]
     if package == PACKAGE:
+        written = {name for name, *_ in public.listed("both", "functions")}
         for ours, theirs in PLACES.items():
             (module, _, name), theirs_name = theirs.rpartition("."), ours.partition(".")[2]
-            here = theirs == ours or theirs.startswith("badak.compat.torch.")
-            if here and "." not in theirs_name and not theirs_name.startswith("_"):
+            if "." not in theirs_name and theirs_name not in written and theirs != "badak.tensor":  # in a stub that is the function
                 lines.append(f"from {module} import {exported(name, theirs_name)}")
         lines.append("__version__: str\nnewaxis: None")
     return "\n".join(lines)

@@ -8,20 +8,25 @@ from badak import autograd as autograd
 from badak import kernels as kernels
 from badak import nn as nn
 from badak import optim as optim
-from badak.compat.torch import operators as ops
+from badak.compat.torch import operators as _ops_
+ops = _ops_
 from badak.compat.torch import utils as utils
 from badak.core import errors as errors
 from badak.io import serialization as serialization
 from badak.tensor import fft as fft
 from badak.tensor import linalg as linalg
 from badak.tensor import random as random
-from badak.tensor import returns as return_types
+from badak.tensor import returns as _return_types_
+return_types = _return_types_
 from badak.tensor import sparse as sparse
 from badak.tensor import special as special
+from badak.distributed.futures import Future as Future
 from badak.compat.torch.core import SymBool as SymBool
 from badak.compat.torch.core import SymFloat as SymFloat
 from badak.compat.torch.core import SymInt as SymInt
 from badak.compat.torch.core import Tag as Tag
+from badak.compat.torch import _jit_internal as _jit_internal
+from badak.compat.torch import _utils as _utils
 from badak.compat.torch import amp as amp
 from badak.compat.torch import backends as backends
 from badak.compat.torch import compiler as compiler
@@ -40,19 +45,64 @@ from badak.compat.torch import profiler as profiler
 from badak.compat.torch import testing as testing
 from badak.compat.torch import types as types
 from badak.compat.torch import version as version
+from badak.compat.torch.library import _library as _library
 from badak.compat.torch.devices import accelerator as accelerator
 from badak.compat.torch.devices import cpu as cpu
 from badak.compat.torch.devices import mps as mps
 from badak.compat.torch.devices import xpu as xpu
+from badak.distributed import futures as futures
 from badak.compat.torch.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
 from badak.compat.torch.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
+from badak.tensor import nested as nested
+from badak.tensor import storage as storage
+from badak.tensor import signal as signal
 from badak.compat.torch.control import cond as cond
 from badak.compat.torch.func import vmap as vmap
+from badak.compat.torch.private import _add_relu as _add_relu
+from badak.compat.torch.private import _addmm_activation as _addmm_activation
+from badak.compat.torch.private import _chunk_cat as _chunk_cat
+from badak.compat.torch.private import _masked_softmax as _masked_softmax
+from badak.compat.torch.private import _unsafe_index as _unsafe_index
+from badak.compat.torch.private import _unsafe_index_put as _unsafe_index_put
+from badak.compat.torch.private import _unsafe_masked_index as _unsafe_masked_index
+from badak.compat.torch.private import _unsafe_masked_index_put_accumulate as _unsafe_masked_index_put_accumulate
+from badak.compat.torch import core as __C_
+_C = __C_
 from badak.compat.torch.jit import Error as _JITException_
 JITException = _JITException_
+from badak.compat.torch import _vf as __VF_
+_VF = __VF_
+from badak.compat.torch import library as __custom_ops_
+_custom_ops = __custom_ops_
 from badak.compat.torch import library as library
+from badak.compat.torch import dynamo as __dynamo_
+_dynamo = __dynamo_
+from badak.compat.torch import dynamo as __functorch_
+_functorch = __functorch_
+from badak.compat.torch import dynamo as __inductor_
+_inductor = __inductor_
+from badak.compat.torch import dynamo as __logging_
+_logging = __logging_
+from badak.compat.torch import dispatch as __guards_
+_guards = __guards_
+from badak.compat.torch import dispatch as __subclasses_
+_subclasses = __subclasses_
+from badak.compat.torch import dispatch as __ops_
+_ops = __ops_
+from badak.compat.torch import vmap as __vmap_internals_
+_vmap_internals = __vmap_internals_
 from badak import distributed as distributed
 from badak import distributions as distributions
+from badak.tensor.scatter import segment_reduce as __segment_reduce_
+_segment_reduce = __segment_reduce_
+from badak.tensor import tensor as __tensor_
+_tensor = __tensor_
+from badak.core.public_api import version as _torch_version_
+torch_version = _torch_version_
+from badak.compat.torch import build_config as ___config___
+__config__ = ___config___
+from badak.compat.torch import swapping as ___future___
+__future__ = ___future___
 __version__: str
 newaxis: None
 from math import e as e

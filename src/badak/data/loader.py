@@ -7,7 +7,7 @@ generator) before the sampler draws anything.
 import itertools
 import multiprocessing
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
@@ -78,10 +78,10 @@ class DataLoader(Generic[T_co]):
         dataset: Any,
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: RandomSampler | None = None,
-        batch_sampler: Any = None,
+        sampler: Sampler | Iterable | None = None,
+        batch_sampler: Sampler | Iterable | None = None,
         num_workers: int = 0,
-        collate_fn: Any = None,
+        collate_fn: Callable[[list], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,

@@ -19,7 +19,6 @@ from badak.io.placing import Placing
 from badak.io.storage import Storage, described
 from badak.io.unpickler import Unpickler
 from badak.tensor import dtypes
-from badak.tensor.tensor import Tensor
 
 PICKLES = ("pickle", "_pickle", "dill", "dill._dill", "cloudpickle", "cloudpickle.cloudpickle")  # which write pickles alike
 
@@ -81,7 +80,7 @@ def _records(obj: Any, placing: Placing, byteorder: bool) -> list[tuple[str, Cal
 
 def load(
     f: Any,
-    map_location: Tensor | None = None,
+    map_location: str | dtypes.device | dict[str, str] | Callable[..., Any] | None = None,
     pickle_module: Any = None,
     *,
     weights_only: bool | None = None,

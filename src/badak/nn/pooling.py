@@ -140,7 +140,7 @@ class AvgPool3d(_AvgPool):
 class _AdaptiveAvgPoolNd(Shown):
     _shown = ("output_size",)
 
-    def __init__(self, output_size: int | Sequence[int]) -> None:
+    def __init__(self, output_size: int | Sequence[int | None] | None) -> None:
         super().__init__()
         self.output_size = output_size
 
@@ -169,7 +169,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 class _AdaptiveMaxPoolNd(Shown):
     _shown = ("output_size",)
 
-    def __init__(self, output_size: int | Sequence[int], return_indices: bool = False) -> None:
+    def __init__(self, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 

@@ -111,7 +111,7 @@ class UpsamplingNearest2d(Upsample):
 class UpsamplingBilinear2d(Upsample):
     """Upsample with mode "bilinear" and align_corners=True."""
 
-    def __init__(self, size: Sequence[int] | None = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: int | Sequence[int] | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 

@@ -27,6 +27,7 @@ from badak.core.errors import ArgumentError, BadakError, tr, undefined, warn_onc
 from badak.core.modes import anywhere, modes
 from badak.core.public_api.door import door
 from badak.optim import private
+from badak.optim.private import ParamsT as ParamsT
 from badak.optim.settings import Check, check_implementation, check_settings, group_of, groups_of, settings_of
 from badak.optim.settings import required as required
 from badak.optim.state import OptimizerStateError, load_groups, load_state, pack

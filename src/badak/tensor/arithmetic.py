@@ -45,7 +45,7 @@ def _two_numbers(name: str, a, b) -> tuple[Tensor, Tensor]:
     return tensor_of(a, wanted), tensor_of(b, wanted)
 
 
-def tensors(name: str, a: Tensor, b: Any) -> tuple:
+def tensors(name: str, a: Any, b: Any) -> tuple:
     """a and b as tensors in their common dtype."""
     a, b = operand(a, name), operand(b, name)
     if name in _TAKE_NUMBERS and not (isinstance(a, Tensor) or isinstance(b, Tensor)):

@@ -37,17 +37,17 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     return transpose(flip(input, b if k == 1 else a), a, b)
 
 
-def hsplit(input: Tensor, indices_or_sections: Tensor | float | Sequence[int]) -> tuple:
+def hsplit(input: Tensor, indices_or_sections: int | Sequence[int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split along columns: dim 1, or dim 0 of a vector."""
     return _split("hsplit", input, indices_or_sections, 0 if input.dim() == 1 else 1, 1)
 
 
-def vsplit(input: Tensor, indices_or_sections: Tensor) -> Any:
+def vsplit(input: Tensor, indices_or_sections: int | Sequence[int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split along rows."""
     return _split("vsplit", input, indices_or_sections, 0, 2)
 
 
-def dsplit(input: Tensor, indices_or_sections: Tensor) -> Any:
+def dsplit(input: Tensor, indices_or_sections: int | Sequence[int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split along dim 2."""
     return _split("dsplit", input, indices_or_sections, 2, 3)
 

@@ -10,7 +10,7 @@ from badak.kernels.memory_format import channels_last
 from badak.ops.cast import Cast, Clone
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
-from badak.tensor.dtypes import device as Device
+from badak.tensor.dtypes import Device
 from badak.tensor.dtypes import dtype as DType
 from badak.tensor.layouts import lies_so, order_asked
 from badak.tensor.tensor import Tensor
@@ -67,7 +67,7 @@ def to(x: Tensor, *args: Any, **options: Any) -> Tensor:
     for argument in args:
         if isinstance(argument, Tensor):
             kind = argument.dtype
-        elif isinstance(argument, (str, Device)):
+        elif isinstance(argument, (str, dtypes.device)):
             where = argument
         elif isinstance(argument, builtins.bool):
             flags.append(argument)

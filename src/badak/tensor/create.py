@@ -483,7 +483,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = d
     return _finish(array, dict(device=device, **accepted))
 
 
-def from_file(filename: str, shared: bool | None = None, size: int = 0, *, dtype: DType | None = None, layout: Any = None,
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: DType | None = None, layout: Any = None,
               device: Device = None, pin_memory: bool | None = False, requires_grad: Any = False) -> Tensor:  # fmt: skip
     """The first numbers of a file, mapped into memory: read where they are looked at.
 
@@ -502,6 +502,7 @@ def from_file(filename: str, shared: bool | None = None, size: int = 0, *, dtype
     """
     dtypes.check_device(device)
     kind = dtypes.to_dtype(dtype) if dtype is not None else dtypes.default_dtype()
+    size = 0 if size is None else size
     if not isinstance(size, int) or size < 0:
         raise ArgumentTypeError(tr("from_file: expected size, a number of elements; got {!r}", size), "size=8")
     storage = UntypedStorage.from_file(filename, bool(shared), size * kind.itemsize)

@@ -245,6 +245,16 @@ class device:  # noqa: N801  (PyTorch's name)
     def __reduce__(self):
         return device, (self.type, self.index)
 
+    def __enter__(self) -> "device":
+        """`with torch.device("meta"):` makes new tensors without memory, `with torch.device("cpu"):` is as everywhere."""
+        if self.type != "meta":
+            check_device(self)
+        entered.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        entered.pop()
+
 
 Device = device | str | int | None  # what may name one
 CPU, META = device("cpu"), device("meta")

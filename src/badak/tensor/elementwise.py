@@ -252,13 +252,13 @@ def check_mask(name: str, mask: Any) -> None:
         raise DTypeError(cause, "mask.bool(); True = the chosen")
 
 
-def nan_to_num(input: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
     """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
     if input._array.dtype.kind in "iub":
         return input.clone()
     if input._array.dtype.kind == "c":
         return view_as_complex(nan_to_num(view_as_real(input), nan, posinf, neginf))
     limits = dtypes.finfo(input.dtype)
-    x = where(input.isnan(), nan, input)
+    x = where(input.isnan(), 0.0 if nan is None else nan, input)
     x = where(input.isposinf(), limits.max if posinf is None else posinf, x)
     return where(input.isneginf(), limits.min if neginf is None else neginf, x)

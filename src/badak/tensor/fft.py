@@ -47,9 +47,12 @@ def _checked(where, x, n, dim, norm, halved=False) -> tuple[int, int, str]:
 
 def _complex(where, x, n, dim, norm, inverse) -> Tensor:
     n, dim, norm = _checked(where, x, n, dim, norm)
+    return apply(ops.Fourier, _as_complex(x), n=n, axis=dim, norm=norm, inverse=inverse)
+
+
+def _as_complex(x) -> Tensor:
     x = x if x.is_floating_point() or x.is_complex() else cast(x, dtypes.default_dtype())
-    x = x if x.is_complex() else cast(x, x.dtype.to_complex())
-    return apply(ops.Fourier, x, n=n, axis=dim, norm=norm, inverse=inverse)
+    return x if x.is_complex() else cast(x, x.dtype.to_complex())
 
 
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -74,12 +77,10 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The n real numbers of which rfft is input; n = 2 (size - 1) by default."""
     n, dim, norm = _checked("irfft", input, n, dim, norm, halved=True)
-    x = input if input.is_floating_point() or input.is_complex() else cast(input, dtypes.default_dtype())
-    x = x if x.is_complex() else cast(x, x.dtype.to_complex())
-    return into(out, apply(ops.InverseRealFourier, x, n=n, axis=dim, norm=norm))
+    return into(out, apply(ops.InverseRealFourier, _as_complex(input), n=n, axis=dim, norm=norm))
 
 
-def hfft(input: Tensor, n: Any = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The transform, real, of a signal of which input is the first half and whose other half is its conjugate."""
     return into(out, irfft(input.conj(), n, dim, ops.OPPOSITE.get(norm or "backward", norm)))
 
@@ -91,50 +92,58 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 def hfftn(
     input: Tensor,
-    s: Sequence[int] | None = None,
-    dim: Sequence[int] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
 ) -> Tensor:
     """hfft along the last of the dims, fft along the others."""
-    return into(out, irfftn(input.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)))
+    return into(out, _of_half("hfftn", input.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)))
 
 
 def ihfftn(
     input: Tensor,
-    s: Sequence[int] | None = None,
-    dim: Sequence[int] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
 ) -> Tensor:
     """The inverse of hfftn."""
-    return into(out, rfftn(input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
+    return into(out, _to_half("ihfftn", input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 
 
-def _dims(where, x, s, dim) -> list[tuple]:
+def _dims(where, x, s, dim, least=0) -> list[tuple]:
     """(size, dim) of each dim to transform; size None or -1 leaves it as it is."""
+    s = [s] if isinstance(s, int) else s
     if dim is None:
         dim = range(-len(s), 0) if s is not None else range(x._array.ndim)
     dims = [dim] if isinstance(dim, int) else list(dim)
     sizes = [None] * len(dims) if s is None else [None if size == -1 else size for size in s]
     if len(sizes) != len(dims):
         raise ArgumentError(tr("{}: dim and shape must have the same length; got s={}, dim={}", where, s, dim))
-    if len({d % max(x._array.ndim, 1) for d in dims}) != len(dims):
+    for d in dims:
+        if not -x._array.ndim <= d < x._array.ndim:
+            cause = tr("{}: expected dim in 0 .. {}; got dim={}", where, x._array.ndim - 1, d)
+            raise IndexOutOfRangeError(cause, "dim=-1 is the last one")
+    if len({d % x._array.ndim for d in dims}) != len(dims):
         raise ArgumentError(tr("{}: dims must be unique; got dim={}", where, dim), "dim=(0, 1)")
+    if len(dims) < least:
+        raise ArgumentError(tr("{} must transform at least one axis", where), "x[None]")
     return list(zip(sizes, dims))
 
 
 def _each(one, where, x, s, dim, norm) -> Tensor:
-    for size, d in _dims(where, x, s, dim):
+    dims = _dims(where, x, s, dim)
+    for size, d in dims:
         x = one(x, size, d, norm)
-    return x
+    return x if dims else _as_complex(x).clone()
 
 
 def fftn(
     input: Tensor,
-    s: Sequence[int] | None = None,
+    s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
@@ -146,7 +155,7 @@ def fftn(
 
 def ifftn(
     input: Tensor,
-    s: Sequence[int] | None = None,
+    s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
@@ -157,37 +166,49 @@ def ifftn(
 
 
 def rfftn(
-    input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """rfft along the last of the dims, then fft along the others."""
-    *others, (size, last) = _dims("rfftn", input, s, dim)
-    x = rfft(input, size, last, norm)
+    return into(out, _to_half("rfftn", input, s, dim, norm))
+
+
+def _to_half(where, x, s, dim, norm) -> Tensor:
+    *others, (size, last) = _dims(where, x, s, dim, least=1)
+    x = rfft(x, size, last, norm)
     for size, d in others:
         x = fft(x, size, d, norm)
-    return into(out, x)
+    return x
 
 
 def irfftn(
     input: Tensor,
-    s: Sequence[int] | None = None,
+    s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Tensor | None = None,
 ) -> Tensor:
     """ifft along all but the last of the dims, then irfft along that."""
-    *others, (size, last) = _dims("irfftn", input, s, dim)
-    x = input
+    return into(out, _of_half("irfftn", input, s, dim, norm))
+
+
+def _of_half(where, x, s, dim, norm) -> Tensor:
+    *others, (size, last) = _dims(where, x, s, dim, least=1)
     for other, d in others:
         x = ifft(x, other, d, norm)
-    return into(out, irfft(x, size, last, norm))
+    return irfft(x, size, last, norm)
 
 
 def _of_two_dims(function):
     def transform(
         input: Tensor,
-        s: Sequence[int] | None = None,
-        dim: Sequence[int] = (-2, -1),
+        s: int | Sequence[int] | None = None,
+        dim: int | Sequence[int] = (-2, -1),
         norm: str | None = None,
         *,
         out: Tensor | None = None,
@@ -242,12 +263,12 @@ def _shifted(input, dim, sign) -> Tensor:
     return roll(input, [size // 2 if sign > 0 else -(size // 2) for size in sizes], list(dims))
 
 
-def fftshift(input: Tensor, dim: Sequence[int] | None = None) -> Tensor:
+def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Frequency 0 in the middle of each dim (of all by default)."""
     return _shifted(input, dim, 1)
 
 
-def ifftshift(input: Tensor, dim: int | None = None) -> Tensor:
+def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The inverse of fftshift."""
     return _shifted(input, dim, -1)
 

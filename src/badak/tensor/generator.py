@@ -89,7 +89,7 @@ default_generator = Generator()
 default_generator.seed()
 
 
-def manual_seed(seed: int) -> Generator:
+def manual_seed(seed: float) -> Generator:
     """Start the default generator from `seed`; the numbers drawn then are PyTorch's for that seed. Returns the generator.
 
     Args:

@@ -223,7 +223,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: DType | 
     return sequence(np.asarray(array).astype(wanted.numpy), dict(out=out, device=device, requires_grad=requires_grad, **accepted))
 
 
-def inclusive_range(start: int = 0, end: Tensor | float | None = None, step: float = 1, *, dtype: DType | None = None,
+def inclusive_range(start: float = 0, end: float | None = None, step: float = 1, *, dtype: DType | None = None,
                     out: Tensor | None = None, device: Device = None, requires_grad: bool = False,
                     **accepted: Any) -> Tensor:  # fmt: skip
     """start, start + step, ... up to end, which is included; deprecated, `arange` is for new programs.

@@ -285,7 +285,7 @@ class Methods:
         """beta input + alpha batch1[b] batch2[b] for each b."""
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _complex = 1, alpha: _complex = 1, out: Tensor | None = None) -> Tensor:
         """baddbmm, in place."""
-    def bernoulli(self, p: _float | None = None, *, generator: Any | None = None, out: Tensor | None = None) -> Tensor:
+    def bernoulli(self, p: _float | Tensor | None = None, *, generator: Any | None = None, out: Tensor | None = None) -> Tensor:
         """1 with probability input[i] (or p, where p is given), else 0; input's shape and dtype."""
     def bernoulli_(self, p: Tensor | _float = 0.5, *, generator: Any | None = None) -> Tensor:
         """Fill x with 1 where a draw of probability p (a number, or a tensor that broadcasts to x) succeeds, else 0."""
@@ -403,7 +403,7 @@ class Methods:
         """As linalg.cross; without `dim` along the first one of size 3."""
     def crow_indices(self) -> Tensor:
         """Where the rows of a CSR tensor begin and end in its values."""
-    def cuda(self, device: dtypes.device = None, non_blocking: _bool = False, memory_format: Any = None) -> Tensor:
+    def cuda(self, device: dtypes.device | str | _int | None = None, non_blocking: _bool = False, memory_format: Any = None) -> Tensor:
         """Raises: badak computes on the CPU."""
     def cummax(self, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(values, indices): the largest entry so far along dim and where it last was.   dx = the sum of dy where it was taken."""
@@ -457,7 +457,7 @@ class Methods:
         """The inner product of two vectors of one length."""
     def double(self, memory_format: Any = None) -> Tensor:
         """x in float64; x itself where it is so already."""
-    def dsplit(self, indices_or_sections: Tensor) -> Any:
+    def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split along dim 2."""
     def eq(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """input == other, element by element, as booleans."""
@@ -581,7 +581,7 @@ class Methods:
         """How many values fall into each of `bins` equal ranges from min to max (of the data, where both are 0)."""
     def histogram(self, bins: Tensor | _int = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(hist, bin_edges): how many values, or how much weight, fall into each range, its upper end belonging to the last alone."""
-    def hsplit(self, indices_or_sections: Tensor | _float | Sequence[_int]) -> tuple:
+    def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split along columns: dim 1, or dim 0 of a vector."""
     def hypot(self, other: Tensor | _complex, *, out: Tensor | None = None) -> Tensor:
         """y = sqrt(a^2 + b^2), without overflow on the way;   da = dy a / y, db = dy b / y."""
@@ -814,9 +814,9 @@ class Methods:
         """ln of the multivariate gamma function: p (p - 1) / 4 ln pi + sum over i < p of lgamma(x - i / 2)."""
     def mvlgamma_(self, p: _int, *, out: Tensor | None = None) -> Tensor:
         """mvlgamma, in place."""
-    def nan_to_num(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+    def nan_to_num(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """x with NaN, +inf and -inf replaced (by 0 and the dtype's largest and smallest numbers).   dx = dy elsewhere."""
-    def nan_to_num_(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+    def nan_to_num_(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """nan_to_num, in place."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: dtypes.dtype | None = None) -> Tensor:
         """The mean of the values that are not NaN."""
@@ -1013,7 +1013,7 @@ class Methods:
         """(sign, logabsdet): the determinant as sign exp(logabsdet), where it itself would overflow."""
     def softmax(self, dim: _int | None = None, dtype: Any = None, *, _stacklevel: _int = 3) -> Tensor:
         """exp(x) / sum exp(x) along `dim`, in `dtype` if given.   dx = y (dy - sum(dy y))."""
-    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
+    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(values, indices) in order along dim.   dx = dy put back at `indices`."""
     def sparse_dim(self) -> _int:
         """How many dims are sparse; 0 of a dense tensor."""
@@ -1081,7 +1081,7 @@ class Methods:
         """y = tanh(x);   dx = dy (1 - y^2)."""
     def tanh_(self, *, out: Tensor | None = None) -> Tensor:
         """tanh, in place."""
-    def tensor_split(self, indices_or_sections: Any, dim: _int = 0) -> tuple:
+    def tensor_split(self, indices_or_sections: _int | Sequence[_int] | Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
         """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
     def tile(self, *times: Any, dims: Sequence[_int] | None = None) -> Tensor:
         """repeat, with 1 for leading dims that are left out."""
@@ -1161,7 +1161,7 @@ class Methods:
         """The same memory in another shape, one size of which may be -1; raises where memory does not allow it."""
     def view_as(self, other: Tensor) -> Tensor:
         """view(other.shape)."""
-    def vsplit(self, indices_or_sections: Tensor) -> Any:
+    def vsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split along rows."""
     def where(self, condition: Tensor, other: Tensor | _float) -> Tensor:
         """input where condition, else other."""

@@ -34,7 +34,7 @@ _PROFILES = {"default": PrintOptions(), "short": PrintOptions(precision=2, edgei
 
 def set_printoptions(
     precision: int | None = None,
-    threshold: int | None = None,
+    threshold: float | None = None,
     edgeitems: Any = None,
     linewidth: int | None = None,
     profile: str | None = None,

@@ -358,7 +358,9 @@ def _need_deviation(std: Tensor) -> None:
         raise ArgumentError("normal: expected every std >= 0.0", "std.abs(), or exp of a log-deviation")
 
 
-def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:  # noqa: A002
+def bernoulli(
+    input: Tensor, p: float | Tensor | None = None, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:  # noqa: A002
     """1 with probability input[i] (or p, where p is given), else 0; input's shape and dtype."""
     source = or_default(generator)
     if p is None:

@@ -446,7 +446,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple:
     return split(input, -(-n // chunks) if n else [0] * chunks, dim)
 
 
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple:
+def tensor_split(input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """`sections` pieces of sizes that differ by at most one, or pieces that end at these indices; views."""
     if not input._array.ndim:
         cause = tr("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")

@@ -28,7 +28,7 @@ def _window(name: str, values: Callable, doc: str) -> Callable[..., Tensor]:
         layout: Any = None,
         device: Device = None,
         requires_grad: bool = False,
-        pin_memory: bool = False,
+        pin_memory: bool | None = False,
         **named: float,
     ) -> Tensor:
         values_of = lambda n: values(n, *settings, **named)

@@ -46,7 +46,7 @@ def _gathered(input, order, dim: int):
     return apply(TakeAlong, input, indices, dim=dim), indices
 
 
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *,
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False, *,
          out: Tensor | Sequence[Tensor] | None = None) -> Any:  # fmt: skip
     """(values, indices) in order along dim.   dx = dy put back at `indices`.
 

@@ -91,7 +91,7 @@ def log_ndtr(input: Any, *, out: Any = None) -> Tensor:
 
 
 @events.pure(elementwise=True)
-def zeta(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def zeta(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """Hurwitz' zeta function, the sum over k >= 0 of (other + k)^-input; without gradient."""
     a, b = tensors("zeta", input, other)
     a, b = real("zeta", a), real("zeta", b)

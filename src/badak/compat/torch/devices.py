@@ -7,9 +7,7 @@ from badak.core.errors import DeviceError, tr
 from badak.core.errors import OutOfMemoryError as OutOfMemoryError
 from badak.core.public_api.door import Namespace
 from badak.core.public_api.table import reach
-from badak.tensor import device
 from badak.tensor import device as Device
-from badak.tensor.dtypes import check_device, entered
 
 
 def refuse(name: str) -> NoReturn:
@@ -77,18 +75,3 @@ def module_of(name: str) -> Any:
     if module is None:
         raise DeviceError(tr("Device '{}' does not have a corresponding module registered as 'torch.{}'.", name, name), "'cpu'")
     return module
-
-
-def _enter(self: device) -> device:
-    """`with torch.device("meta"):` makes new tensors without memory, `with torch.device("cpu"):` is as everywhere."""
-    if self.type != "meta":
-        check_device(self)
-    entered.append(self)
-    return self
-
-
-def _exit(self: device, *error) -> None:
-    entered.pop()
-
-
-device.__enter__, device.__exit__ = _enter, _exit  # type: ignore[attr-defined]

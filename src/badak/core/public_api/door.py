@@ -21,11 +21,11 @@ for _name, _target in PLACES.items():
         _INSIDE.setdefault(_parent, {})[_name.rpartition(".")[2]] = _target
 
 
-def door(module: str, like: str = "") -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def door(module: str, like: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """What a module `badak.<...>` takes as its `__getattr__` and `__dir__`; like: a module whose names it has as well."""
     space = module.partition(".")[2]
 
-    def __getattr__(name: str) -> object:  # noqa: N807  (it becomes one)
+    def __getattr__(name: str) -> Any:  # noqa: N807  (it becomes one)
         if f"{module}.{name}" == "badak.__version__":
             return version()
         if name == "__all__":
@@ -70,16 +70,16 @@ def _is_unloaded(module: str, name: str) -> bool:
 class Namespace(SimpleNamespace):
     """What stands for a module of PyTorch that is a few names: once `add_door` has named it, it answers for the others, too."""
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "__name__" not in vars(self):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return placeholder_or_error(self.__name__.partition(".")[2], name, self)
 
 
-def door_of_absent(package: str, names: str) -> Callable[[str], object]:
+def door_of_absent(package: str, names: str) -> Callable[[str], Any]:
     """The `__getattr__` of a package next to torch of which badak lacks these names."""
 
-    def __getattr__(name: str) -> object:  # noqa: N807
+    def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in names.split():
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
         if wants_placeholder():

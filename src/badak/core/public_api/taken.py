@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature, unwrap
 from types import FunctionType
-from typing import Any
+from typing import Any, get_args
 
 from numpy import integer
 
@@ -59,37 +59,41 @@ def older_form(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple
     return given
 
 
-_WHOLE = frozenset(
-    "dim dims dim0 dim1 dim2 axis axis0 axis1 k n r chunks sections indices_or_sections split_size split_size_or_sections "
-    "shifts source destination diagonal offset correction".split()
-)
-
-
 def other_numbers(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
-    """The arguments with Python's ints for NumPy's, and for 0-d integer tensors where an int stands; None where all are Python's.
+    """The arguments with Python's numbers for NumPy's, and for 0-d tensors where a number stands; None where all are Python's.
 
     What is asked only once a call has failed costs nothing to the others.
     """
+    called = signature(function)
     try:
-        given = signature(function).bind(*args, **kwargs)
+        given = called.bind(*args, **kwargs)
     except TypeError:
         return None
-    found = {name: _as_int(name, value) for name, value in given.arguments.items()}
+    found = {name: _as_number(called.parameters[name].annotation, value) for name, value in given.arguments.items()}
     if all(found[name] is value for name, value in given.arguments.items()):
         return None
     given.arguments.update(found)
     return given.args, given.kwargs
 
 
-def _as_int(name: str, value: Any) -> Any:
+def _as_number(annotation: Any, value: Any) -> Any:
     if isinstance(value, integer):
         return int(value)
-    if name in _WHOLE and hasattr(value, "_array") and value._array.ndim == 0 and value._array.dtype.kind in "iu":
-        return value.item()
+    if getattr(getattr(value, "_array", None), "ndim", None) == 0 and not value.requires_grad:
+        kinds = _kinds_in(annotation)
+        whole = value._array.dtype.kind in "iu"
+        return value.item() if (int in kinds and whole) or (float in kinds and (whole or value.is_floating_point())) else value
     if type(value) in (tuple, list):
-        found = [_as_int(name, each) for each in value]
+        found = [_as_number(annotation, each) for each in value]
         return value if all(a is b for a, b in zip(found, value)) else type(value)(found)
     return value
+
+
+def _kinds_in(annotation: Any) -> set:
+    """The types that an annotation names, within unions and sequences too; none where a Tensor is one of them."""
+    parts = get_args(annotation)
+    found = set().union(*map(_kinds_in, parts)) if parts else {annotation}
+    return set() if any(getattr(each, "__name__", each) == "Tensor" for each in found) else found
 
 
 def named(function: Any, name: str, doc: str | None = None) -> Any:

@@ -1,5 +1,7 @@
 """The loss of labels whose places in time are not known."""
 
+from collections.abc import Sequence
+
 from badak.core import events
 from badak.core.errors import ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
 from badak.nn.functional._common import tensor
@@ -16,8 +18,8 @@ __all__ = ["ctc_loss"]
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Tensor,
-    target_lengths: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,

@@ -106,7 +106,7 @@ def _need_classes(x: Tensor) -> None:
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
-    p: int = 1,
+    p: float = 1,
     margin: float = 1.0,
     weight: Tensor | None = None,
     size_average: bool | None = None,

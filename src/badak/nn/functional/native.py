@@ -27,8 +27,8 @@ def _named(reduction, where: str) -> str:
 
 def batch_norm(
     input: Tensor,
-    weight: Tensor,
-    bias: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     running_mean: Tensor | None,
     running_var: Tensor | None,
     training: bool,
@@ -42,8 +42,8 @@ def batch_norm(
 
 def native_batch_norm(
     input: Tensor,
-    weight: Tensor,
-    bias: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     running_mean: Tensor | None,
     running_var: Tensor | None,
     training: bool,
@@ -75,8 +75,8 @@ def native_batch_norm(
 
 def instance_norm(
     input: Tensor,
-    weight: Tensor,
-    bias: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     running_mean: Tensor | None,
     running_var: Tensor | None,
     use_input_stats: bool,
@@ -219,8 +219,8 @@ def triplet_margin_loss(
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Tensor,
-    target_lengths: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
     blank: int = 0,
     reduction: int = 1,
     zero_infinity: bool = False,

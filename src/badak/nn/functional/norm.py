@@ -127,7 +127,9 @@ def group_norm(
 
 
 @in_float32
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int | Sequence[int] | None = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
     """y = x / max(|x|_p, eps) along `dim`.
 
     Args:

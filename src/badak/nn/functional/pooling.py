@@ -140,32 +140,32 @@ def avg_pool3d(
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 3, "avg_pool3d")
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """The means of O windows that cover x (N, C, L) or (C, L): window o is floor(o L/O) to ceil((o+1) L/O)."""
     return adaptive_mean(input, output_size, 1, "adaptive_avg_pool1d")
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """As adaptive_avg_pool1d on x (N, C, H, W) or (C, H, W). An output size of None keeps that axis."""
     return adaptive_mean(input, output_size, 2, "adaptive_avg_pool2d")
 
 
-def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """As adaptive_avg_pool1d on x (N, C, D, H, W) or (C, D, H, W). An output size of None keeps that axis."""
     return adaptive_mean(in_full(input), output_size, 3, "adaptive_avg_pool3d")
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
     """The maxima of the windows of adaptive_avg_pool1d. return_indices: also where they were, in L."""
     return _adaptive_max(input, output_size, return_indices, 1, "adaptive_max_pool1d")
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
     """The maxima of the windows of adaptive_avg_pool2d. return_indices: also where they were, counted in H W."""
     return _adaptive_max(input, output_size, return_indices, 2, "adaptive_max_pool2d")
 
 
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
     """The maxima of the windows of adaptive_avg_pool3d. return_indices: also where they were, counted in D H W."""
     return _adaptive_max(input, output_size, return_indices, 3, "adaptive_max_pool3d")
 
@@ -214,7 +214,7 @@ def _range(x: Tensor, axes: int) -> Tensor:
 
 def _window(kernel_size, stride, padding, axes: int, where: str):
     kernel = sizes(kernel_size, axes, where, "kernel_size")
-    stride = kernel if stride is None or stride == () else sizes(stride, axes, where, "stride")
+    stride = kernel if stride is None or (is_many(stride) and not len(stride)) else sizes(stride, axes, where, "stride")
     padding = sizes(padding, axes, where, "padding")
     for name, given in (("kernel_size", kernel), ("stride", stride)):
         if min(given) < 1:
@@ -308,17 +308,23 @@ def max_pool3d_with_indices(
     return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> tuple:
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
+) -> tuple:
     """As adaptive_max_pool1d, with the places."""
     return adaptive_max_pool1d(input, output_size, True)
 
 
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> tuple:
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
+) -> tuple:
     """As adaptive_max_pool2d, with the places."""
     return adaptive_max_pool2d(input, output_size, True)
 
 
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> tuple:
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
+) -> tuple:
     """As adaptive_max_pool3d, with the places."""
     return adaptive_max_pool3d(input, output_size, True)
 

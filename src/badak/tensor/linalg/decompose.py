@@ -26,7 +26,13 @@ def inv(A: Any, *, out: Any = None) -> Tensor:  # noqa: N803
 
 
 def pinv(
-    A: Any, rcond: Any = None, hermitian: bool = False, *, atol: float | str | None = None, rtol: Any = None, out: Any = None
+    A: Any,
+    rcond: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    out: Any = None,
 ) -> Tensor:  # noqa: N803
     """The pseudo-inverse (..., n, m): singular values below max(atol, rtol * the largest) count as 0.
 

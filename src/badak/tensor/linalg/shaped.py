@@ -39,7 +39,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor: 
     return into(out, decompose.inv(A.reshape(math.prod(first), math.prod(last))).reshape(*last, *first), exact=True)
 
 
-def vander(x: Tensor, *, N: Any = None) -> Tensor:  # noqa: N803
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
     """The powers of each entry of x (..., n), 0 to N - 1, in a new last dim; N = n unless given."""
     x = x if x.dim() else x.unsqueeze(0)
     n = x.shape[-1] if N is None else N
@@ -50,7 +50,7 @@ def vander(x: Tensor, *, N: Any = None) -> Tensor:  # noqa: N803
     return cat([ones, cumprod(powers, -1).to(x.dtype)], -1) if n else x.new_ones((*x.shape, 0))
 
 
-def older_vander(x: Tensor, N: Tensor | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
+def older_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
     """The powers of each entry of x (n,), N - 1 to 0, or 0 to N - 1 where `increasing`, in a new last dim."""
     if x.dim() != 1:
         raise ShapeError(tr("torch.vander: x must be a one-dimensional tensor; got {}", tuple(x.shape)), "linalg.vander")

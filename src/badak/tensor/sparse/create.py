@@ -88,7 +88,7 @@ def sparse_csr_tensor(
     *,
     dtype: DType | None = None,
     device: Device = None,
-    pin_memory: bool = False,
+    pin_memory: bool | None = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> Tensor:
@@ -126,7 +126,7 @@ def sparse_csc_tensor(
     *,
     dtype: DType | None = None,
     device: Device = None,
-    pin_memory: bool = False,
+    pin_memory: bool | None = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> Tensor:
