@@ -9,6 +9,7 @@ import torch
 
 import badak as bk
 from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
+from badak.ops._broadcast import at_places
 from tests.twins import agree, agree_both, flags, floats, whole
 
 INDEX = whole(3, 4, 2)
@@ -198,3 +199,20 @@ def test_a_nan_in_a_segment(reduce):
             found.append((y.detach().numpy(), data.grad.numpy()))
         for ours, theirs in zip(*found):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum])
+def test_places_named_twice_are_reached_in_order(ufunc):
+    """By one flat index it is the same, to the bit, as by NumPy's own."""
+    draw = np.random.default_rng(0)
+    y = draw.standard_normal((5, 6, 3)).astype(np.float32)
+    rows, columns = draw.integers(-5, 5, (40,)), draw.integers(0, 6, (40,))
+    keys = [(rows,), (rows, columns), (slice(None), columns), (rows[:, None], slice(1, 4)), (y > 0,), (..., draw.integers(0, 3, 7))]
+    for key in keys:
+        values = draw.standard_normal(y[key].shape).astype(np.float32)
+        for given in (values, np.float32(2), values[..., :1]):
+            for start in (y, np.asfortranarray(y)):
+                theirs, ours = start.copy("K"), start.copy("K")
+                ufunc.at(theirs, key, given)
+                at_places(ufunc, ours, key, given)
+                assert np.array_equal(theirs, ours), key

@@ -112,6 +112,15 @@ def zeros(shape: Any, like: Any) -> Any:
     return np.zeros_like(like, shape=shape)
 
 
+def at_places(ufunc: np.ufunc, y: np.ndarray, key: Any, values: Any) -> None:
+    """ufunc.at(y, key, values), in order where a place stands twice: NumPy is ten times as fast along a vector."""
+    if y.ndim == 1 or not y.flags.c_contiguous or y.size > 8 * np.size(values):
+        ufunc.at(y, key, values)
+        return
+    places = np.arange(y.size).reshape(y.shape)[key]
+    ufunc.at(y.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+
+
 def add_rows(shape: tuple[int, ...], dim: Any, index: Any, dy: Any) -> np.ndarray:
     """Zeros of `shape` with dy's k-th slice along `dim` added to slice index[k]."""
     if dy.dtype.kind == "f" and dy.dtype.itemsize >= 4 and dy.size:
@@ -119,5 +128,5 @@ def add_rows(shape: tuple[int, ...], dim: Any, index: Any, dy: Any) -> np.ndarra
         dx = kernels.of(dy).embedding_backward(rows, index, shape[dim])
         return np.moveaxis(dx.reshape(shape[dim], *shape[:dim], *shape[dim + 1 :]), 0, dim)
     dx = np.zeros(shape, dy.dtype)
-    np.add.at(dx, (slice(None),) * dim + (index,), dy)
+    at_places(np.add, dx, (slice(None),) * dim + (index,), dy)
     return dx

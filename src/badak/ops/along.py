@@ -6,7 +6,7 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import copied
-from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
+from badak.ops._broadcast import add_rows, at_places, by_rows, quiet, zeros
 from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut
 from badak.ops.op import Op
@@ -34,7 +34,7 @@ def _slice(index: np.ndarray, dim: int) -> tuple:
 
 def _added_back(dy: np.ndarray, index: np.ndarray, dim: int, x_shape: tuple[int, ...]) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
-    np.add.at(dx, grid(index, dim), dy)
+    at_places(np.add, dx, grid(index, dim), dy)
     return dx
 
 
@@ -72,7 +72,7 @@ def _filled(x: np.ndarray, index: np.ndarray, c: Any, dim: int) -> np.ndarray:
 
 def _added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
     y = x.copy()
-    np.add.at(y, grid(index, dim), _part(src, index))
+    at_places(np.add, y, grid(index, dim), _part(src, index))
     return y
 
 
@@ -151,7 +151,7 @@ IndexSelect = operation(
 
 def _slices_added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int, c: int = 1) -> np.ndarray:
     y = x.copy()
-    np.add.at(y, _slice(index, dim), src if c == 1 else src * c)
+    at_places(np.add, y, _slice(index, dim), src if c == 1 else src * c)
     return y
 
 

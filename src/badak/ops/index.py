@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from badak.kernels.memory_format import copied, laid, row_major
-from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
+from badak.ops._broadcast import add_rows, at_places, quiet, summed, summing, unbroadcast, zeros
 from badak.ops.batching import adapted, aligned, every, key_of_all
 from badak.ops.op import Op
 from badak.ops.operation import operation
@@ -103,7 +103,7 @@ def _added_there(dy: np.ndarray, x_shape: tuple[int, ...], key: tuple) -> np.nda
     if type(first) is np.ndarray:  # a mask picks no entry twice
         return _put_there(dy, x_shape, key)
     dx = np.zeros(x_shape, dy.dtype)
-    np.add.at(dx, key, dy)
+    at_places(np.add, dx, key, dy)
     return dx
 
 
@@ -129,7 +129,7 @@ def _picked_shape(x: Any, key: Any) -> Any:
 def _put(x: np.ndarray, value: Any, key: tuple, accumulate: bool = False) -> np.ndarray:
     y = copied(x)
     if accumulate:
-        np.add.at(y, key, value)
+        at_places(np.add, y, key, value)
     else:
         y[key] = value
     return y

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.kernels.memory_format import joined
-from badak.ops._broadcast import zeros
+from badak.ops._broadcast import at_places, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import adapted
 from badak.ops.op import Op
@@ -63,7 +63,7 @@ class PadBy(Op):
     def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         for (axis, rows), shape in zip(reversed(saved.takes), reversed(saved.shapes)):
             dx = np.zeros(shape, dy.dtype)
-            np.add.at(dx, (slice(None),) * axis + (rows,), dy)
+            at_places(np.add, dx, (slice(None),) * axis + (rows,), dy)
             dy = dx
         return dy
 

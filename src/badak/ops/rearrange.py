@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.ops._broadcast import by_rows, elementwise, reshaped_as, zeros
+from badak.ops._broadcast import at_places, by_rows, elementwise, reshaped_as, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import aligned, along, reshaped
 from badak.ops.operation import MOVES, operation
@@ -63,7 +63,7 @@ def _interleaved_back(dy: Any, x_shape: tuple[int, ...], times: np.ndarray | int
         return apart.sum(axis + 1, dtype=dy.dtype)
     dx = np.zeros(x_shape, dy.dtype)
     rows = np.repeat(np.arange(x_shape[axis]), times)
-    np.add.at(dx, (slice(None),) * axis + (rows,), dy)
+    at_places(np.add, dx, (slice(None),) * axis + (rows,), dy)
     return dx
 
 

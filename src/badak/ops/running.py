@@ -1,30 +1,25 @@
 """What has been seen so far along an axis: the largest, the smallest, the logarithm of a sum of exponentials."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from badak.kernels import elementary
 from badak.kernels.reference._arrays import running
-from badak.ops._broadcast import by_rows, quiet, zeros
+from badak.ops._broadcast import at_places, by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
 from badak.ops.concat import Stack
 from badak.ops.op import Op
 
 
-def _extreme_so_far(x: np.ndarray, axis: int, better: Callable) -> tuple:
+def _extreme_so_far(x: np.ndarray, axis: int, extreme: np.ufunc) -> tuple:
     """(values, indices): the last of the best ones up to each place; a NaN stays."""
-    moved = np.moveaxis(x, axis, 0)
-    values, index = np.empty_like(moved), np.empty(moved.shape, np.int64)
-    if not moved.size:
-        return np.moveaxis(values, 0, axis), np.moveaxis(index, 0, axis)
-    best, at = moved[0].copy(), np.zeros(moved.shape[1:], np.int64)
-    for i, now in enumerate(moved):
-        taken = better(now, best) | (now != now)
-        best, at = np.where(taken, now, best), np.where(taken, i, at)
-        values[i], index[i] = best, at
-    return np.ascontiguousarray(np.moveaxis(values, 0, axis)), np.ascontiguousarray(np.moveaxis(index, 0, axis))
+    if not x.size:
+        return x.copy(), np.zeros(x.shape, np.int64)
+    best = (x == extreme.accumulate(x, axis)) | (x != x)
+    place = np.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - 1 - axis % x.ndim))
+    index = np.maximum.accumulate(np.where(best, place, 0), axis)
+    return np.take_along_axis(x, index, axis), index
 
 
 def _back_to(index: np.ndarray, dy: np.ndarray, axis: int) -> np.ndarray:
@@ -32,7 +27,7 @@ def _back_to(index: np.ndarray, dy: np.ndarray, axis: int) -> np.ndarray:
     dx = np.zeros(dy.shape, dy.dtype)
     places: list[Any] = list(np.indices(dy.shape, sparse=True))
     places[axis] = index
-    np.add.at(dx, tuple(places), dy)
+    at_places(np.add, dx, tuple(places), dy)
     return dx
 
 
@@ -44,7 +39,7 @@ class CumMax(Op):
     @staticmethod
     @quiet
     def forward(save: Any, x: np.ndarray, axis: int) -> tuple:
-        y, save.index = _extreme_so_far(x, axis, np.greater_equal)
+        y, save.index = _extreme_so_far(x, axis, np.maximum)
         save.axis = axis
         return y, save.index
 
@@ -65,7 +60,7 @@ class CumMin(Op):
     @staticmethod
     @quiet
     def forward(save: Any, x: np.ndarray, axis: int) -> tuple:
-        y, save.index = _extreme_so_far(x, axis, np.less_equal)
+        y, save.index = _extreme_so_far(x, axis, np.minimum)
         save.axis = axis
         return y, save.index
 

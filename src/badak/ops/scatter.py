@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.core.memory import offset_of, owner_of
-from badak.ops._broadcast import quiet, summing, zeros
+from badak.ops._broadcast import at_places, quiet, summing, zeros
 from badak.ops.along import IndexAdd, grid
 from badak.ops.op import Op
 
@@ -48,8 +48,8 @@ class ScatterReduce(Op):
             y[touched] = _start(reduce, x.dtype)
         count = np.where(touched & (not include_self), 0, 1)
         if reduce == "mean":
-            np.add.at(count, at, 1)
-        UFUNCS[reduce].at(y, at, src)
+            at_places(np.add, count, at, 1)
+        at_places(UFUNCS[reduce], y, at, src)
         if reduce == "mean":
             y = np.where(touched, y // count if x.dtype.kind in "iu" else y / count, y).astype(x.dtype)
         save.x, save.src, save.y, save.count, save.own = x, src, y, count, ~touched | include_self
@@ -72,7 +72,7 @@ class ScatterReduce(Op):
                 same = _same_or_nan if saved.equal_nan else np.equal
                 here, there = same(x, saved.y), same(src, saved.y[at])
                 equal = (here & own).astype(dy.dtype)
-                np.add.at(equal, at, there.astype(dy.dtype))
+                at_places(np.add, equal, at, there.astype(dy.dtype))
                 share = dy / equal
             dx, dsrc = share * here, share[at] * there
         dx = np.where(own, dx, dy.dtype.type(0)) if need_x else None
@@ -108,10 +108,10 @@ def _of_others(saved: Any, dy: np.ndarray) -> tuple:
         return (e == 0) | (e != e) if saved.equal_nan else e == 0
 
     product = np.where(own & ~odd(x), x, one)
-    np.multiply.at(product, at, np.where(odd(src), one, src))
+    at_places(np.multiply, product, at, np.where(odd(src), one, src))
     zeros, nans = ((own & each).astype(np.int64) for each in (x == 0, odd(x) & (x != 0)))
-    np.add.at(zeros, at, src == 0)
-    np.add.at(nans, at, odd(src) & (src != 0))
+    at_places(np.add, zeros, at, src == 0)
+    at_places(np.add, nans, at, odd(src) & (src != 0))
 
     def part(e: Any, p: Any, z: Any, n: Any) -> Any:
         p = np.where(n > (odd(e) & (e != 0)), one * np.nan, p)
