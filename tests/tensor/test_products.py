@@ -52,7 +52,21 @@ def test_products_by_their_names():
     agree_both("tensordot", floats(2, 3, 4), floats(3, 4, 5), 2)
     agree_both("tensordot", floats(2, 3, 4), floats(5, 3, 2), dims=([0, 1], [2, 1]))
     agree_both("cdist", floats(3, 4), floats(5, 4), p=1.0)
+    for mode in ("use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
+        agree_both("cdist", floats(3, 4), floats(5, 4), compute_mode=mode)
+    agree_both("cdist", floats(2, 30, 4), floats(2, 5, 4))
     agree_both("matmul", whole(3, 2, 3), whole(3, 3, 2))
+
+
+def test_distances_of_equal_rows():
+    for rows in (3, 30):  # from 26 on by a product
+        x = bk.arange(2.0 * rows).reshape(rows, 2).requires_grad_()
+        y = bk.cdist(x, x.detach())
+        y.sum().backward()
+        assert (y.diagonal() == 0).all() and y.isfinite().all() and x.grad.isfinite().all()
+        assert bk.cdist(x.detach() * float("nan"), x.detach()).isnan().all()
+    with pytest.raises(ValueError, match="^nearest is not a valid value for compute_mode\nfix: "):
+        bk.cdist(x, x, compute_mode="nearest")
 
 
 EQUATIONS = [

@@ -8,11 +8,14 @@ from badak.core.errors import ArgumentError, DTypeError, IndexOutOfRangeError, S
 from badak.ops._check import axis_of
 from badak.tensor import reduce
 from badak.tensor.arithmetic import div, mul, sub
+from badak.tensor.concat import cat
 from badak.tensor.convert import cast
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.dtypes import to_dtype
+from badak.tensor.elementwise import where
 from badak.tensor.linalg.decompose import svdvals
 from badak.tensor.linalg.factors import inv_ex
+from badak.tensor.linalg.products import matmul
 from badak.tensor.promote import into
 from badak.tensor.shape import movedim, unsqueeze
 from badak.tensor.tensor import Tensor
@@ -106,7 +109,9 @@ def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = Fals
     return reduce.norm(input, 2.0, None if not isinstance(dim, int) and not len(dim) else dim, keepdim, out)
 
 
-def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def nuclear_norm(
+    input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """The sum of the singular values of matrices, which lie in two dims: the two of a matrix where none are named."""
     if isinstance(dim, bool):  # nuclear_norm(A, keepdim)
         return nuclear_norm(input, None, dim, out=out)
@@ -122,15 +127,50 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:  # noqa: A
     return reduce.norm(v, float(pow), others, True) if others else v.abs()
 
 
+_MM = "use_mm_for_euclid_dist"
+_MODES = (f"{_MM}_if_necessary", _MM, f"donot_{_MM}")  # the first where there are more than 25 rows, as in PyTorch
+
+
 @in_float32
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p."""
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = _MODES[0]) -> Tensor:
+    """y[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p, of many rows by |a|^2 - 2 a b + |b|^2, which needs no (i, j, k) numbers.
+
+    Args:
+        x1: (..., P, M)
+        x2: (..., R, M)
+        p: of the norm
+        compute_mode: whether p=2 goes by a matrix product, which rounds differently and is faster
+
+    Returns: tensor (..., P, R)
+
+    Raises:
+        ArgumentError: for p below 0, or a mode that is none
+
+    Example:
+        >>> badak.cdist(badak.tensor([[0.0, 0.0]]), badak.tensor([[3.0, 4.0]])).tolist()
+        [[5.0]]
+    """
     if x1._array.shape[-1] != x2._array.shape[-1]:
         cause = tr("X1 and X2 must have the same number of columns. X1: {} X2: {}", x1._array.shape[-1], x2._array.shape[-1])
         raise ShapeError(cause, None)
     if not p >= 0:
         raise ArgumentError(tr("cdist only supports non-negative p values; got {}", p), "p=2.0")
+    if compute_mode not in (None, *_MODES):
+        raise ArgumentError(tr("{} is not a valid value for compute_mode", compute_mode), repr(_MODES[0]))
+    many = max(x1._array.shape[-2], x2._array.shape[-2]) > 25
+    if p == 2 and (compute_mode == _MM or (many and compute_mode in (None, _MODES[0]))):
+        return _by_product(x1, x2)
     return reduce.norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, dim=-1)
+
+
+def _by_product(x1: Tensor, x2: Tensor) -> Tensor:
+    """Euclidean distances; where two rows are the same the gradient is 0."""
+    ones1, ones2 = (x.new_ones((*x._array.shape[:-1], 1)) for x in (x1, x2))
+    left = cat([mul(x1, -2.0), reduce.sum(mul(x1, x1), -1, True), ones1], -1)
+    right = cat([x2, ones2, reduce.sum(mul(x2, x2), -1, True)], -1)
+    squares = matmul(left, right.mT)
+    same = squares <= 0
+    return where(same, 0.0, where(same, 1.0, squares).sqrt())
 
 
 def cond(A: Any, p: Any = None, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
