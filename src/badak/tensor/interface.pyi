@@ -571,7 +571,7 @@ class Methods:
         """x in float16; x itself where it is so already."""
     def hardshrink(self, lambd: _complex = 0.5) -> Tensor:
         """y = x where |x| > lambd, else 0."""
-    def hash_tensor(self, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
+    def hash_tensor(self, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
         """The bits of the numbers, as float64 or int64, joined by xor, in uint64: over dim, or over all."""
     def heaviside(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """0 below 0, 1 above, other at 0; without gradient."""
@@ -776,7 +776,7 @@ class Methods:
         """exp(A), the sum of A^k / k!, of each matrix.   dA = the upper right quarter of exp([[A^T, dY], [0, A^T]])."""
     def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
         """A multiplied with itself n times; n < 0 of its inverse, n = 0 the identity."""
-    def max(self, dim: Any = None, keepdim: _bool = False, *, axis: _int | None = None, other: Tensor | None = None, out: Any = None) -> Any:
+    def max(self, dim: _int | Tensor | None = None, keepdim: _bool = False, *, axis: _int | None = None, other: Tensor | None = None, out: Any = None) -> Any:
         """max() is the largest value; max(dim) the pair (values, indices) along dim; max(other) the larger of two."""
     def maximum(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The larger of the two; NaN where either is NaN.   dy goes to the larger, half to each where they are equal."""
@@ -784,7 +784,7 @@ class Methods:
         """y = sum x / n;   dx = dy / n."""
     def median(self, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """The middle value, of two middle ones the lower: of all, or (values, indices) along dim. A NaN makes it NaN."""
-    def min(self, dim: Any = None, keepdim: _bool = False, *, axis: _int | None = None, other: Tensor | None = None, out: Any = None) -> Any:
+    def min(self, dim: _int | Tensor | None = None, keepdim: _bool = False, *, axis: _int | None = None, other: Tensor | None = None, out: Any = None) -> Any:
         """min() is the smallest value; min(dim) the pair (values, indices) along dim; min(other) the smaller of two."""
     def minimum(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The smaller of the two; NaN where either is NaN.   dy goes to the smaller, half to each where they are equal."""
@@ -1093,9 +1093,9 @@ class Methods:
         """The tensor as a sparse one: what is not 0 and where it stands."""
     def to_sparse_coo(self) -> Any:
         """to_sparse of layout sparse_coo."""
-    def to_sparse_csc(self, dense_dim: Any = None) -> Tensor:
+    def to_sparse_csc(self, dense_dim: _int | None = None) -> Tensor:
         """A matrix as a sparse one of layout sparse_csc."""
-    def to_sparse_csr(self, dense_dim: Any = None) -> Tensor:
+    def to_sparse_csr(self, dense_dim: _int | None = None) -> Tensor:
         """A matrix as a sparse one of layout sparse_csr."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(values, indices) of the k largest (or smallest) along dim, in order.   dx = dy put back at `indices`."""

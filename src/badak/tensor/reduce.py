@@ -156,7 +156,7 @@ def _extreme(name: str, whole, pick, pair, kind, **words) -> Callable[..., Any]:
 
     def function(
         input: Tensor,
-        dim: Any = None,
+        dim: int | Tensor | None = None,
         keepdim: bool = False,
         *,
         axis: int | None = None,
@@ -272,15 +272,17 @@ def _count(input, dim) -> Tensor:
     return Tensor._of(np.asarray(np.count_nonzero(input._array, axes_of(dim, input._array.ndim))))
 
 
-def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Tensor | None = None) -> Tensor:
+def hash_tensor(
+    input: Tensor, dim: int | Sequence[int] = (), *, keepdim: bool = False, mode: int = 0, out: Tensor | None = None
+) -> Tensor:
     """The bits of the numbers, as float64 or int64, joined by xor, in uint64: over dim, or over all."""
     if mode:
         raise ArgumentError(tr("Unknown hash_tensor mode: {}", mode), "mode=0")
     if input.is_complex():
         raise DTypeError(tr("hash_tensor: expected real numbers; got {}", input.dtype), "badak.view_as_real(x)")
-    dim = None if dim == () else dim
-    not_empty("hash_tensor", input, dim)
-    return into(out, _xored(cast(input, dtypes.float64 if input.is_floating_point() else dtypes.int64), dim, keepdim), exact=True)
+    axes = None if dim == () else dim
+    not_empty("hash_tensor", input, axes)
+    return into(out, _xored(cast(input, dtypes.float64 if input.is_floating_point() else dtypes.int64), axes, keepdim), exact=True)
 
 
 @events.pure(along="dim")

@@ -32,18 +32,12 @@ from badak.core.errors import (
 from badak.core.public_api import overriding
 from badak.core.public_api.kinds import SPACES, kinds_of, wrong_one
 from badak.core.public_api.missing import meant
-from badak.core.public_api.taken import older_form, other_numbers, other_words, takes_out, with_out
+from badak.core.public_api.taken import fits, older_form, other_numbers, other_words, takes_out, with_out, worded
 
 FOREIGN = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, MemoryError, RuntimeError)
 _LIBRARIES = {"badak", "numpy", "numba", "llvmlite", "ml_dtypes", *sys.stdlib_module_names} - {"__main__", "this"}
 _STDLIB = os.path.dirname(os.__file__)
 BROADCAST = "sizes are aligned from the right and must be equal or 1: add axes with unsqueeze, or reshape one"
-_KINDS: dict[object, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool, int), str: (str,)}
-_TENSORS = frozenset(
-    "input self tensor tensor1 tensor2 mat mat1 mat2 vec vec1 vec2 batch1 batch2 target query key input1 input2 x1 x2 "
-    "anchor positive negative probs boundaries sorted_sequence running_mean running_var".split()
-)
-_TENSORS_OR_NONE = frozenset("weight bias attn_mask pos_weight".split())
 
 
 AS_IT_IS = object()  # the answer of what runs a call again: its exception stands
@@ -336,23 +330,9 @@ def _wrong_kind(arguments: dict, called: Signature) -> tuple[str, str] | None:
         parameter = called.parameters[name]
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or value is parameter.default:
             continue
-        is_tensor = hasattr(value, "_array")
-        if name in _TENSORS and not is_tensor:
-            return name, "Tensor"
-        if name in _TENSORS_OR_NONE and not (is_tensor or value is None):
-            return name, "Tensor or None"
-        if name == "other" and not (is_tensor or isinstance(value, bool | int | float | complex)):
-            return name, "Tensor or number"
-        if name in ("dim", "axis") and any(isinstance(each, str | float) for each in _each(value)):
-            return name, "int or tuple of ints"
-        wanted = _KINDS.get(parameter.annotation)
-        if wanted and not isinstance(value, wanted) and not hasattr(value, "__index__"):
-            return name, parameter.annotation.__name__
+        if not fits(parameter.annotation, value):
+            return name, worded(parameter.annotation)
     return None
-
-
-def _each(value: Any) -> list | tuple:
-    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _no_tensor(error: BaseException, arguments: dict) -> tuple[str, str] | None:

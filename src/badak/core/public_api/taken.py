@@ -1,11 +1,12 @@
 """The arguments of a public call as its function takes them: other names for them, NumPy's numbers, out= everywhere."""
 
+from collections import abc
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature, unwrap
-from types import FunctionType
-from typing import Any, get_args
+from types import FunctionType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
-from numpy import integer
+from numpy import generic, integer
 
 # NumPy's words, and those of PyTorch's older or other overloads: what the argument may be called here
 _OTHER_WORDS: dict[str, tuple[str, ...]] = {
@@ -80,20 +81,61 @@ def _as_number(annotation: Any, value: Any) -> Any:
     if isinstance(value, integer):
         return int(value)
     if getattr(getattr(value, "_array", None), "ndim", None) == 0 and not value.requires_grad:
-        kinds = _kinds_in(annotation)
+        kinds = {inner for each in _one_of(annotation) for inner in (each, *_one_of(*get_args(each)))}
         whole = value._array.dtype.kind in "iu"
-        return value.item() if (int in kinds and whole) or (float in kinds and (whole or value.is_floating_point())) else value
+        number = (int in kinds and whole) or (float in kinds and (whole or value.is_floating_point()))
+        return value.item() if number and not any(map(_is_tensor, kinds)) else value
     if type(value) in (tuple, list):
         found = [_as_number(annotation, each) for each in value]
         return value if all(a is b for a, b in zip(found, value)) else type(value)(found)
     return value
 
 
-def _kinds_in(annotation: Any) -> set:
-    """The types that an annotation names, within unions and sequences too; none where a Tensor is one of them."""
-    parts = get_args(annotation)
-    found = set().union(*map(_kinds_in, parts)) if parts else {annotation}
-    return set() if any(getattr(each, "__name__", each) == "Tensor" for each in found) else found
+def _one_of(*annotations: Any) -> tuple:
+    """The types of which one will do."""
+    many = (Union, UnionType)
+    return tuple(each for one in annotations for each in (get_args(one) if get_origin(one) in many else (one,)))
+
+
+def _is_tensor(annotation: Any) -> bool:
+    return getattr(annotation, "__name__", annotation) == "Tensor"
+
+
+def fits(annotation: Any, value: Any) -> bool:
+    """Whether a value is of the kind that an annotation says, as far as it says one."""
+    return any(_fits_one(each, value) for each in _one_of(annotation))
+
+
+def _fits_one(kind: Any, value: Any) -> bool:
+    if _is_tensor(kind):
+        return hasattr(value, "_array")
+    if kind in (None, NoneType):
+        return value is None
+    if kind in _NUMBERS:
+        return isinstance(value, _NUMBERS[kind] | generic) or hasattr(value, "__index__") or getattr(value, "ndim", 1) == 0
+    if get_origin(kind) in (abc.Sequence, abc.Iterable, list, tuple):
+        inner = get_args(kind)[0]
+        if isinstance(value, list | tuple):
+            return all(fits(inner, each) for each in value)
+        return isinstance(value, abc.Iterable) and not isinstance(value, str | bytes | abc.Mapping | abc.Set)
+    return isinstance(value, kind) if kind in (str, bool) else True
+
+
+_NUMBERS: dict[Any, Any] = {int: int, float: int | float, complex: int | float | complex}
+
+
+def worded(annotation: Any) -> str:
+    """The kinds that an annotation says: "Tensor or None", "int or a list of ints"."""
+    kinds = _one_of(annotation)
+    return " or ".join(dict.fromkeys(_word_of(each, alone=len(kinds) == 1) for each in kinds))
+
+
+def _word_of(kind: Any, alone: bool) -> str:
+    if get_args(kind):
+        return f"a list of {worded(get_args(kind)[0])}s"
+    if kind in (float, complex) and not alone:
+        return "number"
+    return "None" if kind in (None, NoneType) else getattr(kind, "__name__", str(kind))
 
 
 def named(function: Any, name: str, doc: str | None = None) -> Any:

@@ -267,7 +267,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 # ---------------------------------------------------------------------- einsum
 
 
-def cross(input: Tensor, other: Tensor, *, dim: Any = -1, out: Tensor | None = None) -> Tensor:  # noqa: A002
+def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:  # noqa: A002
     """The vector product along `dim`, of size 3."""
     if input._array.ndim != other._array.ndim:
         cause = tr(

@@ -1,6 +1,7 @@
 """Equations between tensors as between matrices; powers side by side; factorisations of low rank."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, ShapeError, tr
@@ -14,7 +15,7 @@ from badak.tensor.shape import movedim
 from badak.tensor.tensor import Tensor
 
 
-def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """X with tensordot(A, X, X.ndim) = B: A (B's sizes, then X's), after its `dims` have been moved to its end."""
     if dims is not None:
         A = movedim(A, tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))  # noqa: N806

@@ -222,7 +222,7 @@ def to_sparse_coo(input: Tensor) -> CooTensor:
     return _coo_of(input, None)
 
 
-def to_sparse_csr(input: Tensor, dense_dim: Any = None) -> Tensor:
+def to_sparse_csr(input: Tensor, dense_dim: int | None = None) -> Tensor:
     """A matrix as a sparse one of layout sparse_csr.
 
     Args:
@@ -238,7 +238,7 @@ def to_sparse_csr(input: Tensor, dense_dim: Any = None) -> Tensor:
     return to_sparse(input, layout=layouts.sparse_csr, dense_dim=dense_dim)
 
 
-def to_sparse_csc(input: Tensor, dense_dim: Any = None) -> Tensor:
+def to_sparse_csc(input: Tensor, dense_dim: int | None = None) -> Tensor:
     """A matrix as a sparse one of layout sparse_csc.
 
     Args:
