@@ -393,7 +393,7 @@ class Methods:
         """y = cosh(x);   dx = dy sinh(x)."""
     def cosh_(self, *, out: Tensor | None = None) -> Tensor:
         """cosh, in place."""
-    def count_nonzero(self, *dims: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def count_nonzero(self, *dims: _int | Sequence[_int], dim: _int | Sequence[_int] | None = None) -> Tensor:
         """How many values are not 0."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance of variables (rows) over observations (columns): sum_n w_n (x_n - m)(x_n - m)' / (sum w - correction)."""
@@ -862,7 +862,7 @@ class Methods:
         """The indices of the entries that are not 0: (count, dims), or with as_tuple a vector for each dim."""
     def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
         """The first `size` rows of nonzero, filled up with fill_value: (size, dims)."""
-    def norm(self, p: Any = 'fro', dim: Tensor | _int | Sequence[_int] | None = None, keepdim: _bool = False, out: Tensor | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
+    def norm(self, p: Any = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, out: Tensor | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
         '(sum |x|^p)^(1/p); p may be inf, -inf, 0 (the number of nonzeros) or "fro" (2).   p = 2: dx = dy x / y.'
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Any | None = None) -> Tensor:
         """Fill x with mean + std z; of complex numbers both parts have this mean, as in PyTorch, and std / sqrt 2."""
@@ -1031,9 +1031,9 @@ class Methods:
         """y = x^2;   dx = dy 2 x."""
     def square_(self, *, out: Tensor | None = None) -> Tensor:
         """square, in place."""
-    def squeeze(self, *dims: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def squeeze(self, *dims: _int | Sequence[_int], dim: _int | Sequence[_int] | None = None) -> Tensor:
         """Without the dims of size 1: all of them, or those of `dim` that are; a view."""
-    def squeeze_(self, *dims: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def squeeze_(self, *dims: _int | Sequence[_int], dim: _int | Sequence[_int] | None = None) -> Tensor:
         """squeeze, in place."""
     def std(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
         """The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""

@@ -194,7 +194,7 @@ def logsumexp(input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *,
 def norm(
     input: Tensor,
     p: Any = "fro",
-    dim: Tensor | int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     out: Tensor | None = None,
     dtype: DType | None = None,
@@ -262,7 +262,7 @@ any = _truth("any", np.logical_or, "Whether any value is nonzero: over dim, or o
 all = _truth("all", np.logical_and, "Whether every value is nonzero: over dim, or over all. uint8 gives uint8, as in PyTorch.")
 
 
-def count_nonzero(input: Tensor, *dims: Any, dim: int | Sequence[int] | None = None) -> Tensor:
+def count_nonzero(input: Tensor, *dims: int | Sequence[int], dim: int | Sequence[int] | None = None) -> Tensor:
     """How many values are not 0."""
     return _count(input, dim if not dims else dims[0] if len(dims) == 1 else dims)
 

@@ -298,7 +298,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return see(ops.View, input, shape=(*shape[:at], 1, *shape[at:]))
 
 
-def squeeze(input: Tensor, *dims: Any, dim: int | Sequence[int] | None = None) -> Tensor:
+def squeeze(input: Tensor, *dims: int | Sequence[int], dim: int | Sequence[int] | None = None) -> Tensor:
     """Without the dims of size 1: all of them, or those of `dim` that are; a view.
 
     Args:
@@ -312,12 +312,11 @@ def squeeze(input: Tensor, *dims: Any, dim: int | Sequence[int] | None = None) -
         (3,)
     """
     shape = input._array.shape
-    if dims:
-        dim = dims[0] if len(dims) == 1 else dims
-    if dim is None:
+    axes: Any = dim if not dims else dims[0] if len(dims) == 1 else dims
+    if axes is None:
         kept = tuple(n for n in shape if n != 1)
     else:
-        gone = {axis_of(d, len(shape)) for d in ((dim,) if isinstance(dim, int) else dim)}
+        gone = {axis_of(d, len(shape)) for d in ((axes,) if isinstance(axes, int) else axes)}
         kept = tuple(n for a, n in enumerate(shape) if n != 1 or a not in gone)
     return see(ops.View, input, shape=kept)
 

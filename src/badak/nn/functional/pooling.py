@@ -100,7 +100,7 @@ def avg_pool1d(
 
 def avg_pool2d(
     input: Tensor,
-    kernel_size: Tensor | int | Sequence[int],
+    kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
@@ -129,7 +129,7 @@ def avg_pool2d(
 
 def avg_pool3d(
     input: Tensor,
-    kernel_size: Tensor | int | Sequence[int],
+    kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,

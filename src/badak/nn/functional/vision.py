@@ -272,7 +272,11 @@ def _resample(x: Tensor, axis: int, taps: list[tuple]) -> Tensor:
 
 
 def upsample(
-    input: Tensor, size: Tensor | None = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: Any = None,
 ) -> Tensor:
     """As `interpolate`, under its older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)

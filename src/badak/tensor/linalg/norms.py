@@ -45,7 +45,7 @@ def vector_norm(
 def matrix_norm(
     A: Tensor,
     ord: Any = "fro",
-    dim: Tensor | int | Sequence[int] = (-2, -1),
+    dim: int | Sequence[int] = (-2, -1),
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
