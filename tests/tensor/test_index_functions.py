@@ -9,7 +9,7 @@ import torch
 
 import badak as bk
 from badak.core.errors import DTypeError, IndexOutOfRangeError, ShapeError
-from badak.ops._broadcast import at_places
+from badak.kernels.reference._arrays import at_places
 from tests.twins import agree, agree_both, flags, floats, whole
 
 INDEX = whole(3, 4, 2)

@@ -6,7 +6,8 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import copied
-from badak.ops._broadcast import add_rows, at_places, by_rows, quiet, zeros
+from badak.kernels.reference._arrays import at_places
+from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
 from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut
 from badak.ops.op import Op

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from badak.kernels.memory_format import copied, laid, row_major
-from badak.ops._broadcast import add_rows, at_places, quiet, summed, summing, unbroadcast, zeros
+from badak.kernels.reference._arrays import at_places
+from badak.ops._broadcast import add_rows, quiet, summed, summing, unbroadcast, zeros
 from badak.ops.batching import adapted, aligned, every, key_of_all
 from badak.ops.op import Op
 from badak.ops.operation import operation

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from badak.kernels.memory_format import joined
-from badak.ops._broadcast import at_places, zeros
+from badak.kernels.reference._arrays import at_places
+from badak.ops._broadcast import zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import adapted
 from badak.ops.op import Op

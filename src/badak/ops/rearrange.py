@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.ops._broadcast import at_places, by_rows, elementwise, reshaped_as, zeros
+from badak.kernels.reference._arrays import at_places
+from badak.ops._broadcast import by_rows, elementwise, reshaped_as, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import aligned, along, reshaped
 from badak.ops.operation import MOVES, operation

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from badak.kernels import elementary
-from badak.kernels.reference._arrays import running
-from badak.ops._broadcast import at_places, by_rows, quiet, zeros
+from badak.kernels.reference._arrays import at_places, running
+from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
 from badak.ops.concat import Stack
 from badak.ops.op import Op

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from badak.core.memory import offset_of, owner_of
-from badak.ops._broadcast import at_places, quiet, summing, zeros
+from badak.kernels.reference._arrays import at_places
+from badak.ops._broadcast import quiet, summing, zeros
 from badak.ops.along import IndexAdd, grid
 from badak.ops.op import Op
 

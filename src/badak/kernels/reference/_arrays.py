@@ -150,3 +150,12 @@ def running(function: Callable[..., Array], x: Array, axis: int) -> Array:
     if type(x) is not np.ndarray or x.dtype.kind not in "fc":
         return function(x, axis=axis, dtype=x.dtype)
     return function(x, axis=axis, dtype=np.result_type(x.dtype, np.float64)).astype(x.dtype, copy=False)
+
+
+def at_places(ufunc: np.ufunc, y: np.ndarray, key: Any, values: Any) -> None:
+    """ufunc.at(y, key, values), in order where a place stands twice: NumPy is ten times as fast along a vector."""
+    if y.ndim == 1 or not y.flags.c_contiguous or y.size > 8 * np.size(values):
+        ufunc.at(y, key, values)
+        return
+    places = np.arange(y.size).reshape(y.shape)[key]
+    ufunc.at(y.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))

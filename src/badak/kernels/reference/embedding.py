@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.reference._arrays import Array, by_rows, in_float32
+from badak.kernels.reference._arrays import Array, at_places, by_rows, in_float32
 from badak.kernels.reference._arrays import rows as as_rows
 
 
@@ -22,7 +22,7 @@ def embedding_backward(dy: Array, ids: Array, rows: int, padding_idx: int | None
     """
     flat = ids.reshape(ids.size)
     dw = np.zeros((rows, dy.shape[-1]), dy.dtype)
-    np.add.at(dw, flat, as_rows(dy))
+    at_places(np.add, dw, (flat,), as_rows(dy))
     if scale_grad_by_freq:
         dw /= np.maximum(np.bincount(flat, minlength=rows), 1).astype(dy.dtype)[:, None]
     if padding_idx is not None:

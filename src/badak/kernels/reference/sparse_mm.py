@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from badak.kernels.reference._arrays import Array, by_rows
+from badak.kernels.reference._arrays import Array, at_places, by_rows
 
 
 @by_rows
 def sparse_mm(values: Array, dense: Array, row: Array, col: Array, rows: int) -> Array:
     """y[row[k]] += values[k] dense[col[k]], k = 0, 1, ...    values (K,), dense (N, C) -> (rows, C)."""
     y = np.zeros((rows, dense.shape[1]), dense.dtype)
-    np.add.at(y, row, values[:, None] * dense[col])
+    at_places(np.add, y, (row,), values[:, None] * dense[col])
     return y
 
 

@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from badak.kernels.reference._arrays import Array, quiet
+from badak.kernels.reference._arrays import Array, at_places, quiet
 
 Sizes = tuple[int, ...]
 
@@ -58,7 +58,7 @@ def max_pool_backward(dy: Array, index: Array, size: Sizes) -> Array:
         items *= n
     dx = np.zeros((rows, items), dy.dtype)
     if dy.size:
-        np.add.at(dx, (np.arange(rows)[:, None], index.reshape(rows, -1)), dy.reshape(rows, -1))
+        at_places(np.add, dx, (np.arange(rows)[:, None], index.reshape(rows, -1)), dy.reshape(rows, -1))
     return dx.reshape(*dy.shape[:2], *size)
 
 
