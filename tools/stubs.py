@@ -1,7 +1,8 @@
 """Write the stubs of what is bound from the table of public names: `python tools/stubs.py [--check]`.
 
 Editors and type checkers read these `.pyi` files in place of the modules next to them: `badak/__init__.pyi`,
-`badak/tensor/__init__.pyi` (functions) and `badak/tensor/interface.pyi` (what Tensor has from the table, and its fields).
+`badak/tensor/__init__.pyi` (functions), `badak/tensor/interface.pyi` (what Tensor has from the table, and its fields), and those of
+the modules whose functions follow from rows or come in families.
 """
 
 import ast
@@ -17,11 +18,14 @@ import numpy as np
 
 from badak.core.public_api import public
 from badak.core.public_api.table import PLACES
-from badak.tensor import Tensor, pointwise, reductions
+from badak.nn import grad
+from badak.nn.functional import conv, images, lp_pooling, pooling
+from badak.tensor import Tensor, fft, pointwise, reductions
 from badak.tensor.methods import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "badak"
+DECLARED = (pointwise, reductions, fft, grad, conv, images, lp_pooling, pooling)
 HEAD = "# Written by tools/stubs.py from core/public_api/public.py; a test keeps it true.\n# ruff: noqa\n"
 PLAIN = {
     int: "_int", float: "_float", bool: "_bool", complex: "_complex", str: "str", tuple: "tuple", list: "list", dict: "dict",
@@ -173,12 +177,14 @@ def package_imports(package: Path) -> str:
 
 
 def declared_stub(module: types.ModuleType) -> str:
-    """tensor/pointwise.pyi or tensor/reductions.pyi: the functions that follow from rows, and those that help them."""
+    """The stub of a module whose functions follow from rows or come in families, with those that help them."""
     head = HEAD + IMPORTS + "from typing import Any\n\nfrom badak.tensor import dtypes\nfrom badak.tensor.tensor import Tensor\n"
     tables = [name for name in ("FUNCTIONS", "SPECIAL") if hasattr(module, name)]
     lines = [head, *(f"{name}: dict[str, Callable[..., Tensor]]" for name in tables)]
-    for name, function in (vars(module) | module.FUNCTIONS).items():
-        if name[0] != "_" and inspect.isfunction(function) and function.__module__ == module.__name__:
+    if hasattr(module, "__all__"):
+        lines.append(f"__all__ = {module.__all__}")
+    for name, function in (vars(module) | getattr(module, "FUNCTIONS", {})).items():
+        if name[0] != "_" and inspect.isfunction(function) and inspect.unwrap(function).__code__.co_filename == module.__file__:
             lines += definition(name, function, method=False)
     return "\n".join(lines) + "\n"
 
@@ -189,8 +195,7 @@ def stubs() -> dict[Path, str]:
         PACKAGE / "__init__.pyi": functions_stub("", package_imports(PACKAGE)),
         PACKAGE / "tensor" / "__init__.pyi": functions_stub("tensor.", package_imports(PACKAGE / "tensor")),
         PACKAGE / "tensor" / "interface.pyi": methods_stub(),
-        PACKAGE / "tensor" / "pointwise.pyi": declared_stub(pointwise),
-        PACKAGE / "tensor" / "reductions.pyi": declared_stub(reductions),
+        **{Path(str(module.__file__)).with_suffix(".pyi"): declared_stub(module) for module in DECLARED},
     }
 
 

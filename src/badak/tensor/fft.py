@@ -6,7 +6,8 @@
 "forward" says where 1/n stands. float32 gives complex64. Source: Cooley & Tukey 1965; computed by NumPy's pocketfft.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,30 +91,6 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return into(out, rfft(input, n, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
 
 
-def hfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """hfft along the last of the dims, fft along the others."""
-    return into(out, _of_half("hfftn", input.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)))
-
-
-def ihfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """The inverse of hfftn."""
-    return into(out, _to_half("ihfftn", input, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj())
-
-
 def _dims(where, x, s, dim, least=0) -> list[tuple]:
     """(size, dim) of each dim to transform; size None or -1 leaves it as it is."""
     s = [s] if isinstance(s, int) else s
@@ -141,60 +118,12 @@ def _each(one, where, x, s, dim, norm) -> Tensor:
     return x if dims else _as_complex(x).clone()
 
 
-def fftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """fft along each of the dims; all of them by default."""
-    return into(out, _each(fft, "fftn", input, s, dim, norm))
-
-
-def ifftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """ifft along each of the dims; all of them by default."""
-    return into(out, _each(ifft, "ifftn", input, s, dim, norm))
-
-
-def rfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """rfft along the last of the dims, then fft along the others."""
-    return into(out, _to_half("rfftn", input, s, dim, norm))
-
-
 def _to_half(where, x, s, dim, norm) -> Tensor:
     *others, (size, last) = _dims(where, x, s, dim, least=1)
     x = rfft(x, size, last, norm)
     for size, d in others:
         x = fft(x, size, d, norm)
     return x
-
-
-def irfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
-    """ifft along all but the last of the dims, then irfft along that."""
-    return into(out, _of_half("irfftn", input, s, dim, norm))
 
 
 def _of_half(where, x, s, dim, norm) -> Tensor:
@@ -204,22 +133,38 @@ def _of_half(where, x, s, dim, norm) -> Tensor:
     return irfft(x, size, last, norm)
 
 
-def _of_two_dims(function):
+def _of_dims(name: str, doc: str, of: Callable[..., Tensor], usual: tuple[int, int] | None = None) -> Callable[..., Tensor]:
     def transform(
         input: Tensor,
         s: int | Sequence[int] | None = None,
-        dim: int | Sequence[int] = (-2, -1),
+        dim: int | Sequence[int] | None = usual,
         norm: str | None = None,
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        return function(input, s, dim, norm, out=out)
+        return into(out, of(name, input, s, dim, norm))
 
-    name = function.__name__
-    return named(transform, f"{name[:-1]}2", f"{name} along two dims.")
+    return named(transform, name, doc)
 
 
-fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = map(_of_two_dims, (fftn, ifftn, rfftn, irfftn, hfftn, ihfftn))
+_OF_DIMS: dict[str, tuple[str, Callable[..., Tensor]]] = {  # what each does, and to the input, sizes, dims and norm
+    "fft": ("fft along each of the dims; all of them by default.", partial(_each, fft)),
+    "ifft": ("ifft along each of the dims; all of them by default.", partial(_each, ifft)),
+    "rfft": ("rfft along the last of the dims, then fft along the others.", _to_half),
+    "irfft": ("ifft along all but the last of the dims, then irfft along that.", _of_half),
+    "hfft": (
+        "hfft along the last of the dims, fft along the others.",
+        lambda where, x, s, dim, norm: _of_half(where, x.conj(), s, dim, ops.OPPOSITE.get(norm or "backward", norm)),
+    ),
+    "ihfft": (
+        "The inverse of hfftn.",
+        lambda where, x, s, dim, norm: _to_half(where, x, s, dim, ops.OPPOSITE.get(norm or "backward", norm)).conj(),
+    ),
+}
+fftn, ifftn, rfftn, irfftn, hfftn, ihfftn = (_of_dims(f"{name}n", doc, of) for name, (doc, of) in _OF_DIMS.items())
+fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = (
+    _of_dims(f"{name}2", f"{name}n along two dims.", of, (-2, -1)) for name, (_, of) in _OF_DIMS.items()
+)
 
 
 def _frequencies(values, n, d, out, dtype, device, requires_grad) -> Tensor:

@@ -1,10 +1,10 @@
 """Convolution over one, two or three axes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import number_tensor, tensor
-from badak.nn.functional.sizes import check_moves, sizes, with_batch
+from badak.nn.functional.sizes import check_moves, over_axes, sizes, with_batch
 from badak.ops._check import expect_floats
 from badak.ops.conv import Conv, ConvTranspose
 from badak.tensor import Tensor, apply
@@ -15,77 +15,39 @@ from badak.tensor.pad import pad
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
 
-def conv1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
-    padding: str | int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-) -> Tensor:
-    """y[n, m, o] = b[m] + sum_{c, k} w[m, c, k] x[n, c, o stride - padding + k dilation].
+def _over(axes: int, where: str) -> Callable[..., Tensor]:
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        return _conv(input, weight, bias, stride, padding, dilation, groups, axes, where)
 
-    x (N, C, L) or (C, L), w (M, C/groups, K), b (M,) -> (N, M, O). padding: a number, "valid" (0) or "same" (O = L).
-
-    Args:
-        input: (N, C, L) or (C, L)
-        weight: (M, C / groups, K)
-        bias: (M,) or None
-        stride: step between windows
-        padding: entries added at each end, "same" or "valid"
-        dilation: step between the taps of a window
-        groups: groups of channels with weights of their own
-
-    Returns: (N, M, O) or (M, O)
-
-    Example:
-        >>> F.conv1d(badak.ones(1, 1, 4), badak.ones(1, 1, 2)).tolist()
-        [[[2.0, 2.0, 2.0]]]
-    """
-    return _conv(input, weight, bias, stride, padding, dilation, groups, 1, "conv1d")
+    return conv
 
 
-def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
-    padding: str | int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-) -> Tensor:
-    """As conv1d over two axes: x (N, C, H, W) or (C, H, W), w (M, C/groups, K1, K2).
+_CONV = """y[n, m, o] = b[m] + sum_{{c, k}} w[m, c, k] x[n, c, o stride - padding + k dilation]; o and k have {axes} numbers.
 
-    Args:
-        input: (N, C, H, W) or (C, H, W)
-        weight: (M, C / groups, K1, K2)
-        bias: (M,) or None
-        stride: step between windows; one number or two
-        padding: entries added at each side, "same" or "valid"
-        dilation: step between the taps of a window
-        groups: groups of channels with weights of their own
+Args:
+    input: x (N, C, {L}) or (C, {L})
+    weight: w (M, C / groups, {K})
+    bias: b (M,) or None
+    stride: step between windows; one number or one for each axis
+    padding: entries added at each side, "same" (windows stand around every entry) or "valid" (0)
+    dilation: step between the taps of a window
+    groups: groups of channels with weights of their own
 
-    Returns: (N, M, O1, O2) or (M, O1, O2)
+Returns: (N, M, {O}) or (M, {O})
 
-    Example:
-        >>> F.conv2d(badak.ones(1, 1, 2, 2), badak.ones(1, 1, 2, 2)).tolist()
-        [[[[4.0]]]]
-    """
-    return _conv(input, weight, bias, stride, padding, dilation, groups, 2, "conv2d")
-
-
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
-    padding: str | int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-) -> Tensor:
-    """As conv1d over three axes: x (N, C, D, H, W) or (C, D, H, W), w (M, C/groups, K1, K2, K3)."""
-    return _conv(input, weight, bias, stride, padding, dilation, groups, 3, "conv3d")
+Example:
+    >>> F.{name}(badak.ones(1, 1, *[2] * {axes}), badak.ones(1, 1, *[2] * {axes})).item() == 2**{axes}
+    True
+"""
+conv1d, conv2d, conv3d = over_axes(_over, "conv", _CONV)
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
@@ -113,49 +75,27 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     return _conv(x.permute(1, 2, 0), w.permute(2, 1, 0), bias, 1, pad, 1, 1, 1, "conv_tbc").permute(2, 0, 1)
 
 
-def conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    output_padding: int | Sequence[int] = 0,
-    groups: int = 1,
-    dilation: int | Sequence[int] = 1,
-) -> Tensor:
-    """The gradient of conv1d in its input, as a layer: x (N, M, O), w (M, C/groups, K) -> (N, C, L),
+def _transpose_over(axes: int, where: str) -> Callable[..., Tensor]:
+    def conv_transpose(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        dilation: int | Sequence[int] = 1,
+    ) -> Tensor:
+        return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, axes, where)
 
-    L = (O - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
-    """
-    return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 1, "conv_transpose1d")
-
-
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    output_padding: int | Sequence[int] = 0,
-    groups: int = 1,
-    dilation: int | Sequence[int] = 1,
-) -> Tensor:
-    """As conv_transpose1d over two axes."""
-    return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 2, "conv_transpose2d")
+    return conv_transpose
 
 
-def conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    output_padding: int | Sequence[int] = 0,
-    groups: int = 1,
-    dilation: int | Sequence[int] = 1,
-) -> Tensor:
-    """As conv_transpose1d over three axes."""
-    return _conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation, 3, "conv_transpose3d")
+_TRANSPOSE = """The gradient of conv{axes}d in its input, as a layer: x (N, M, {O}), w (M, C/groups, {K}) -> (N, C, {L}),
+
+of which each size is (O - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
+"""
+conv_transpose1d, conv_transpose2d, conv_transpose3d = over_axes(_transpose_over, "conv_transpose", _TRANSPOSE)
 
 
 def convolution(

@@ -1,12 +1,13 @@
 """Images and volumes: neighbouring channels that hold each other down, channels exchanged, pools of drawn windows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from badak.core.errors import ArgumentError, ShapeError, tr
 from badak.nn.functional._common import real_tensor, tensor
-from badak.nn.functional.sizes import sizes, with_batch
+from badak.nn.functional.sizes import over_axes, sizes, with_batch
 from badak.nn.functional.vision import interpolate
 from badak.tensor import Tensor, arange, channels_last, channels_last_3d, int64, rand
 from badak.tensor.pad import pad
@@ -60,108 +61,77 @@ def _shuffled(x: Tensor, dim: int, groups: int) -> Tensor:
 native_channel_shuffle = channel_shuffle
 
 
-def upsample_nearest(input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
     """As `interpolate` with mode "nearest"."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
     """As `interpolate` with mode "bilinear" and align_corners=True."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
-def fractional_max_pool2d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
-    output_ratio: Sequence[float] | None = None,
-    return_indices: bool = False,
-    _random_samples: Any = None,
-) -> Any:
-    """The largest number of windows that overlap by chance, x (N, C, H, W) or (C, H, W); dx = dy at that place.
+def _fractional(axes: int, where: str, places_too: bool = False) -> Callable[..., Any]:
+    def fractional_max_pool(
+        input: Tensor,
+        kernel_size: int | Sequence[int],
+        output_size: int | Sequence[int] | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        x, batched = with_batch(tensor(input, where), axes, where)
+        kernel = sizes(kernel_size, axes, where, "kernel_size")
+        if output_size is None and output_ratio is None:
+            raise ArgumentError(tr("{} requires specifying either an output_size or an output_ratio", where), "output_ratio=0.5")
+        if output_size is None:
+            ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * axes
+            output_size = tuple(int(n * ratio) for n, ratio in zip(x.shape[2:], ratios))
+        out = sizes(output_size, axes, where, "output_size")
+        if batched and 0 in x.shape[1:]:
+            cause = tr(
+                "{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)
+            )
+            raise ShapeError(cause, None)
+        for n, k, size in zip(x.shape[2:], kernel, out):
+            if size < 0 or size + k - 1 > n:
+                cause = tr("{}(): pool {} with output size {} is too large for an input of size {}", where, k, size, n)
+                raise ShapeError(cause, "output_size + kernel_size - 1 is the input's size at most")
+        if _random_samples is None:
+            _random_samples = rand(*x.shape[:2], axes, dtype=x.dtype, device=x.device)
+        else:
+            _random_samples = (_random_samples if _random_samples.dim() == 3 else _random_samples.unsqueeze(0))[: x.shape[0]]
+        order = reversed(range(2)) if axes == 2 else range(3)  # in two dims the first number is that of the width
+        at: Tensor | None = None
+        for axis, drawn in enumerate(order):
+            places = _starts(_random_samples[..., drawn], x.shape[2 + axis], kernel[axis], out[axis])
+            shape = [1] * (2 * axes)
+            shape[axis], shape[axes + axis] = out[axis], kernel[axis]
+            places = places.reshape(*x.shape[:2], *shape)
+            at = places if at is None else at * x.shape[2 + axis] + places
+        assert at is not None
+        flat = at.reshape(*x.shape[:2], math.prod(out) * math.prod(kernel))
+        windows = x.flatten(2).gather(2, flat).reshape(*x.shape[:2], *out, math.prod(kernel))
+        y, chosen = windows.max(-1)
+        index = flat.reshape(windows.shape).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+        if not batched:
+            y, index = y.squeeze(0), index.squeeze(0)
+        return (y, index) if places_too or return_indices else y
 
-    Window i of O along an axis of size n begins at floor((i + u) a) - floor(u a), a = (n - k) / (O - 1), the last one at n - k,
-    with one u in [0, 1) for each axis and plane, drawn unless `_random_samples` (N, C, 2) are given. output_ratio: O / n.
-    Source: Graham 2014, "Fractional max-pooling".
-    """
-    return _fractional(input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 2)
-
-
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
-    output_ratio: Sequence[float] | None = None,
-    return_indices: bool = False,
-    _random_samples: Any = None,
-) -> Any:
-    """As fractional_max_pool2d on x (N, C, D, H, W) or (C, D, H, W)."""
-    return _fractional(input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 3)
-
-
-def fractional_max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """As fractional_max_pool2d, with the places."""
-    return _fractional(input, kernel_size, output_size, output_ratio, True, _random_samples, 2)
-
-
-def fractional_max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    output_size: int | Sequence[int] | None = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """As fractional_max_pool3d, with the places."""
-    return _fractional(input, kernel_size, output_size, output_ratio, True, _random_samples, 3)
+    return fractional_max_pool
 
 
-def _fractional(input, kernel_size, output_size, output_ratio, return_indices, samples, axes: int):
-    where = f"fractional_max_pool{axes}d"
-    x, batched = with_batch(tensor(input, where), axes, where)
-    kernel = sizes(kernel_size, axes, where, "kernel_size")
-    if output_size is None and output_ratio is None:
-        raise ArgumentError(tr("{} requires specifying either an output_size or an output_ratio", where), "output_ratio=0.5")
-    if output_size is None:
-        ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * axes
-        output_size = tuple(int(n * ratio) for n, ratio in zip(x.shape[2:], ratios))
-    out = sizes(output_size, axes, where, "output_size")
-    if batched and 0 in x.shape[1:]:
-        cause = tr(
-            "{}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {}", where, list(x.shape)
-        )
-        raise ShapeError(cause, None)
-    for n, k, size in zip(x.shape[2:], kernel, out):
-        if size < 0 or size + k - 1 > n:
-            cause = tr("{}(): pool {} with output size {} is too large for an input of size {}", where, k, size, n)
-            raise ShapeError(cause, "output_size + kernel_size - 1 is the input's size at most")
-    if samples is None:
-        samples = rand(*x.shape[:2], axes, dtype=x.dtype, device=x.device)
-    else:
-        samples = (samples if samples.dim() == 3 else samples.unsqueeze(0))[: x.shape[0]]
-    order = reversed(range(2)) if axes == 2 else range(3)  # in two dims the first number is that of the width
-    at: Tensor | None = None
-    for axis, drawn in enumerate(order):
-        places = _starts(samples[..., drawn], x.shape[2 + axis], kernel[axis], out[axis])
-        shape = [1] * (2 * axes)
-        shape[axis], shape[axes + axis] = out[axis], kernel[axis]
-        places = places.reshape(*x.shape[:2], *shape)
-        at = places if at is None else at * x.shape[2 + axis] + places
-    assert at is not None
-    flat = at.reshape(*x.shape[:2], math.prod(out) * math.prod(kernel))
-    windows = x.flatten(2).gather(2, flat).reshape(*x.shape[:2], *out, math.prod(kernel))
-    y, chosen = windows.max(-1)
-    index = flat.reshape(windows.shape).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
-    if not batched:
-        y, index = y.squeeze(0), index.squeeze(0)
-    return (y, index) if return_indices else y
+_CHANCE = """The largest number of windows that overlap by chance, x (N, C, {L}) or (C, {L}); dx = dy at that place.
+
+Window i of O along an axis of size n begins at floor((i + u) a) - floor(u a), a = (n - k) / (O - 1), the last one at n - k,
+with one u in [0, 1) for each axis and plane, drawn unless `_random_samples` (N, C, {axes}) are given. output_ratio: O / n.
+Source: Graham 2014, "Fractional max-pooling".
+"""
+_PLACES = "As fractional_max_pool{axes}d, with the places."
+fractional_max_pool2d, fractional_max_pool3d = over_axes(_fractional, "fractional_max_pool", _CHANCE, least=2)
+fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = over_axes(
+    partial(_fractional, places_too=True), "fractional_max_pool", _PLACES, "_with_indices", least=2
+)
 
 
 def _starts(u: Tensor, n: int, kernel: int, out: int) -> Tensor:

@@ -1,15 +1,16 @@
 """Pooling: the maximum or the mean of windows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from badak.core.errors import ArgumentError, OutOfMemoryError, ShapeError, tr
 from badak.core.modes import modes
+from badak.core.public_api.taken import named
 from badak.nn.functional._common import float_tensor, real_tensor, tensor
-from badak.nn.functional.sizes import is_many, sizes, with_batch
+from badak.nn.functional.sizes import is_many, over_axes, sizes, with_batch
 from badak.ops._check import expect_floats, not_floating
 from badak.ops.windows import AvgPool, MaxPool
 from badak.tensor import Tensor, apply, arange
@@ -28,62 +29,71 @@ __all__ = [
 ]  # fmt: skip
 
 
-def max_pool1d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Tensor:
-    """The largest number of each window of x (N, C, L) or (C, L); dx = dy there. stride None: that of kernel_size.
+def _max_pool(axes: int, where: str) -> Callable[..., Any]:
+    def max_pool(
+        input: Tensor,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Tensor:
+        x = real_tensor(input, where)
+        expect_floats(
+            where, x, also="iu" if axes > 1 or return_indices else ""
+        )  # of lines PyTorch takes another way without places
+        x, batched = with_batch(_range(x, axes), axes, where)
+        kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
+        dilation = sizes(dilation, axes, where, "dilation")
+        if min(dilation) < 1:
+            raise ArgumentError(tr("{}: dilation must be greater than zero, but got {}", where, dilation), "dilation=1")
+        if 0 in x.shape[1:]:
+            cause = tr("{}: expected no empty dim but the batch; got {}", where, tuple(input.shape))
+            raise ShapeError(cause, "an input that is not empty")
+        out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
+        y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
+        lines = return_indices or (modes.grad and x.requires_grad)  # of (N, C, L) PyTorch takes another way without these
+        y, index = (as_images(part, x, lines=lines) if batched else part.squeeze(0) for part in (y, index))
+        return (y, index) if return_indices else y
 
-    return_indices: also where it was, in L. ceil_mode: a last window may hang over the end.
-    """
-    return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 1, "max_pool1d")
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Tensor:
-    """As max_pool1d on x (N, C, H, W) or (C, H, W); indices count in H W.
-
-    Args:
-        input: (N, C, H, W) or (C, H, W)
-        kernel_size: of a window; one number or two
-        stride: step between windows; kernel_size by default
-        padding: -inf added at each side
-        dilation: step between the taps of a window
-        ceil_mode: windows that stick out at the end count
-        return_indices: also give where each maximum was
-
-    Returns: (N, C, O1, O2) or (C, O1, O2)
-
-    Example:
-        >>> F.max_pool2d(badak.arange(4.0).view(1, 1, 2, 2), 2).item()
-        3.0
-    """
-    return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 2, "max_pool2d")
+    return max_pool
 
 
-def max_pool3d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Tensor:
-    """As max_pool1d on x (N, C, D, H, W) or (C, D, H, W); indices count in D H W."""
-    return _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, 3, "max_pool3d")
+def _with_places(pool: Callable[..., Any]) -> Callable[..., Any]:
+    def max_pool(
+        input: Tensor,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    return named(max_pool, f"{pool.__name__}_with_indices", f"As {pool.__name__}, with the places.")
+
+
+_MAX = """The largest number of each window of x; dx = dy there.
+
+Args:
+    input: (N, C, {L}) or (C, {L})
+    kernel_size: of a window; one number or one for each axis
+    stride: step between windows; kernel_size by default
+    padding: -inf added at each side
+    dilation: step between the taps of a window
+    ceil_mode: a last window may hang over the end
+    return_indices: also give where each maximum was, counted in {L}
+
+Returns: (N, C, {O}) or (C, {O})
+
+Example:
+    >>> F.{name}(badak.arange(2.0**{axes}).view(1, *[2] * {axes}), 2).item() == 2**{axes} - 1
+    True
+"""
+max_pool1d, max_pool2d, max_pool3d = over_axes(_max_pool, "max_pool", _MAX)
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(_with_places, (max_pool1d, max_pool2d, max_pool3d))
 
 
 def avg_pool1d(
@@ -98,46 +108,39 @@ def avg_pool1d(
     return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, None, 1, "avg_pool1d")
 
 
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """As avg_pool1d on x (N, C, H, W) or (C, H, W). divisor_override: what the sums are divided by instead of the count.
+def _avg_pool_over(axes: int, where: str) -> Callable[..., Tensor]:
+    def avg_pool(
+        input: Tensor,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, axes, where)
 
-    Args:
-        input: (N, C, H, W) or (C, H, W)
-        kernel_size: of a window; one number or two
-        stride: step between windows; kernel_size by default
-        padding: zeros added at each side
-        ceil_mode: windows that stick out at the end count
-        count_include_pad: whether the zeros count
-        divisor_override: what the sums are divided by instead of the count
-
-    Returns: (N, C, O1, O2) or (C, O1, O2)
-
-    Example:
-        >>> F.avg_pool2d(badak.arange(4.0).view(1, 1, 2, 2), 2).item()
-        1.5
-    """
-    return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 2, "avg_pool2d")
+    return avg_pool
 
 
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: Any = None,
-) -> Tensor:
-    """As avg_pool2d on x (N, C, D, H, W) or (C, D, H, W)."""
-    return _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 3, "avg_pool3d")
+_MEAN = """The mean of each window of x; dx = dy / count.
+
+Args:
+    input: (N, C, {L}) or (C, {L})
+    kernel_size: of a window; one number or one for each axis
+    stride: step between windows; kernel_size by default
+    padding: zeros added at each side
+    ceil_mode: a last window may hang over the end
+    count_include_pad: whether the zeros count
+    divisor_override: what the sums are divided by instead of the count
+
+Returns: (N, C, {O}) or (C, {O})
+
+Example:
+    >>> F.{name}(badak.arange(2.0**{axes}).view(1, *[2] * {axes}), 2).item() == (2**{axes} - 1) / 2
+    True
+"""
+avg_pool2d, avg_pool3d = over_axes(_avg_pool_over, "avg_pool", _MEAN, least=2)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
@@ -155,39 +158,6 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None] |
     return adaptive_mean(in_full(input), output_size, 3, "adaptive_avg_pool3d")
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
-    """The maxima of the windows of adaptive_avg_pool1d. return_indices: also where they were, in L."""
-    return _adaptive_max(input, output_size, return_indices, 1, "adaptive_max_pool1d")
-
-
-def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
-    """The maxima of the windows of adaptive_avg_pool2d. return_indices: also where they were, counted in H W."""
-    return _adaptive_max(input, output_size, return_indices, 2, "adaptive_max_pool2d")
-
-
-def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
-    """The maxima of the windows of adaptive_avg_pool3d. return_indices: also where they were, counted in D H W."""
-    return _adaptive_max(input, output_size, return_indices, 3, "adaptive_max_pool3d")
-
-
-def _max_pool(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices, axes: int, where: str):
-    x = real_tensor(input, where)
-    expect_floats(where, x, also="iu" if axes > 1 or return_indices else "")  # of lines PyTorch takes another way without places
-    x, batched = with_batch(_range(x, axes), axes, where)
-    kernel, stride, padding = _window(kernel_size, stride, padding, axes, where)
-    dilation = sizes(dilation, axes, where, "dilation")
-    if min(dilation) < 1:
-        raise ArgumentError(tr("{}: dilation must be greater than zero, but got {}", where, dilation), "dilation=1")
-    if 0 in x.shape[1:]:
-        cause = tr("{}: expected no empty dim but the batch; got {}", where, tuple(input.shape))
-        raise ShapeError(cause, "an input that is not empty")
-    out = _output(x, kernel, stride, padding, dilation, ceil_mode, where)
-    y, index = apply(MaxPool, x, kernel=kernel, stride=stride, padding=padding, dilation=dilation, out=out)
-    lines = return_indices or (modes.grad and x.requires_grad)  # of (N, C, L) PyTorch takes another way without these
-    y, index = (as_images(part, x, lines=lines) if batched else part.squeeze(0) for part in (y, index))
-    return (y, index) if return_indices else y
-
-
 def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor, axes: int, where: str) -> Tensor:
     x, batched = with_batch(_range(tensor(input, where), axes), axes, where)
     whole = x.dtype is int64
@@ -197,7 +167,7 @@ def _avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad,
     out = _output(x, kernel, stride, padding, (1,) * axes, ceil_mode, where)
     if divisor == 0:
         raise ArgumentError(tr("{}: divisor must be not zero", where), "divisor_override=None")
-    counts = _counts(x.shape[2:], kernel, stride, padding, out, count_include_pad, divisor)
+    counts = counts_of(x.shape[2:], kernel, stride, padding, out, count_include_pad, divisor)
     if whole:  # sums, divided as integers are in C
         sums = apply(
             AvgPool, x.double(), kernel=kernel, stride=stride, padding=padding, out=out, counts=told_constant(np.array(1.0))._array
@@ -241,7 +211,7 @@ def _output(x: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, where
     return tuple(out)
 
 
-def _counts(size, kernel, stride, padding, out, include_pad: bool, divisor=None):
+def counts_of(size, kernel, stride, padding, out, include_pad: bool, divisor=None):
     """By what each sum is divided, (*O), or the divisor that is given instead."""
     if divisor:
         return told_constant(np.array(divisor))._array
@@ -269,80 +239,37 @@ def adaptive_mean(input: Any, output_size: Any, axes: int, where: str) -> Tensor
     return _laid(x, given, batched)
 
 
-def max_pool1d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """As max_pool1d, with the places."""
-    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+def _adaptive_max(axes: int, where: str) -> Callable[..., Any]:
+    def adaptive_max_pool(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Any:
+        x, batched = with_batch(_range(float_tensor(input, where), axes), axes, where)
+        # the first places in reading order: so the last axis comes first
+        values, places = x.detach(), arange(math.prod(x.shape[2:])).reshape(x.shape[2:]).expand(x.shape)
+        for axis, size in reversed(list(enumerate(_wanted(x, output_size, where, batched), start=2))):
+            best, kept = [], []
+            for start, count in _cuts(x.shape[axis], size):
+                value, at = values.narrow(axis, start, count).max(axis, keepdim=True)
+                best.append(value)
+                kept.append(places.narrow(axis, start, count).gather(axis, at))
+            values, places = (cat(found, axis) if found else values.narrow(axis, 0, 0) for found in (best, kept))
+        y = x.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
+        y, places = _laid(y, x, batched), _laid(places, x, batched)
+        return (y, places) if return_indices else y
+
+    return adaptive_max_pool
 
 
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """As max_pool2d, with the places."""
-    return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+def _adaptive_with_places(pool: Callable[..., Any]) -> Callable[..., Any]:
+    def adaptive_max_pool(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> tuple:
+        return pool(input, output_size, True)
+
+    return named(adaptive_max_pool, f"{pool.__name__}_with_indices", f"As {pool.__name__}, with the places.")
 
 
-def max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """As max_pool3d, with the places."""
-    return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
-
-
-def adaptive_max_pool1d_with_indices(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> tuple:
-    """As adaptive_max_pool1d, with the places."""
-    return adaptive_max_pool1d(input, output_size, True)
-
-
-def adaptive_max_pool2d_with_indices(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> tuple:
-    """As adaptive_max_pool2d, with the places."""
-    return adaptive_max_pool2d(input, output_size, True)
-
-
-def adaptive_max_pool3d_with_indices(
-    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
-) -> tuple:
-    """As adaptive_max_pool3d, with the places."""
-    return adaptive_max_pool3d(input, output_size, True)
-
-
-def _adaptive_max(input, output_size, return_indices: bool, axes: int, where: str):
-    """The maxima of windows, and their first places in reading order: so the last axis comes first."""
-    x, batched = with_batch(_range(float_tensor(input, where), axes), axes, where)
-    values, places = x.detach(), arange(math.prod(x.shape[2:])).reshape(x.shape[2:]).expand(x.shape)
-    for axis, size in reversed(list(enumerate(_wanted(x, output_size, where, batched), start=2))):
-        best, kept = [], []
-        for start, count in _cuts(x.shape[axis], size):
-            value, at = values.narrow(axis, start, count).max(axis, keepdim=True)
-            best.append(value)
-            kept.append(places.narrow(axis, start, count).gather(axis, at))
-        values, places = (cat(found, axis) if found else values.narrow(axis, 0, 0) for found in (best, kept))
-    y = x.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
-    y, places = _laid(y, x, batched), _laid(places, x, batched)
-    return (y, places) if return_indices else y
+_ADAPTIVE_MAX = "The maxima of the windows of adaptive_avg_pool{axes}d. return_indices: also where they were, counted in {L}."
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = over_axes(_adaptive_max, "adaptive_max_pool", _ADAPTIVE_MAX)
+adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = map(
+    _adaptive_with_places, (adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d)
+)
 
 
 def _laid(y: Tensor, x: Tensor, batched: bool) -> Tensor:

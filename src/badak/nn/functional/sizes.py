@@ -1,9 +1,10 @@
 """Sizes of windows, one number for each axis."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.ops._check import whole
 from badak.tensor import Tensor
 
@@ -50,3 +51,17 @@ def with_batch(x: Tensor, axes: int, where: str) -> tuple[Tensor, bool]:
     cause = tr("{}: Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", where, axes + 1, axes + 2,
                where, list(x.shape))  # fmt: skip
     raise ShapeError(cause, f"(N, C, {', '.join('LHDW'[:axes] if axes == 1 else 'DHW'[-axes:])})")
+
+
+def over_axes(make: Callable[[int, str], Callable], name: str, doc: str, end: str = "", least: int = 1) -> list[Callable]:
+    """The functions name1d, name2d and name3d (from `least` axes on): what make(axes, "name1d") gives, with this docstring.
+
+    Each name ends in `end`. In doc, {name} is the name, {axes} the number of axes, {L} are their sizes, {K} those of windows,
+    {O} those of results.
+    """
+    made = []
+    for axes, L in list(enumerate(("L", "H, W", "D, H, W"), start=1))[least - 1 :]:
+        K, O = ("K", "O") if axes == 1 else (", ".join(f"{letter}{i + 1}" for i in range(axes)) for letter in "KO")
+        where = f"{name}{axes}d{end}"
+        made.append(named(make(axes, where), where, doc.format(name=where, axes=axes, L=L, K=K, O=O)))
+    return made

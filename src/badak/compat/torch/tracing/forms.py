@@ -18,7 +18,7 @@ from badak.core.nests import changed
 from badak.core.public_api.explain import FOREIGN, described
 from badak.core.public_api.taken import parameters_of
 from badak.nn import functional as F
-from badak.nn.functional.pooling import _counts as counts_of
+from badak.nn.functional.pooling import counts_of
 from badak.ops.einsum import in_small_letters
 from badak.ops.op import Op
 from badak.ops.pointwise import DECLARED, Pointwise
