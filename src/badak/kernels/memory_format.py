@@ -111,11 +111,9 @@ def row_major(y: Array) -> Array:
     return y if y.flags.c_contiguous else y.copy()
 
 
-def channels_innermost(x: Array) -> np.ndarray:
+def channels_innermost(x: Array) -> Array:
     """A copy of the images x (N, C, ...) in whose memory the channels of a pixel lie side by side."""
-    y = np.moveaxis(np.empty((x.shape[0], *x.shape[2:], x.shape[1]), x.dtype), -1, 1)
-    y[...] = x
-    return y
+    return np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
 
 
 def joined(shape: tuple[int, ...], dtype: Any, *xs: Array) -> np.ndarray:

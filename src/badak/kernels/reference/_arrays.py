@@ -15,6 +15,7 @@ from badak.kernels.memory_format import laid
 
 Array = Any  # a NumPy array
 
+ARRAYS: set[type] = {ndarray}  # what may be of bfloat16; double backward adds the array that records
 _idle: list[Context] = []  # contexts in which NumPy keeps silent, to be entered by one call at a time
 
 
@@ -101,7 +102,7 @@ def in_float32(*results: str | None) -> Callable[..., Any]:
         @wraps(function)
         def computed(*args: Any, **named: Any) -> Any:
             for x in args:
-                if type(x) is ndarray and x.dtype == BFLOAT16:
+                if type(x) in ARRAYS and x.dtype == BFLOAT16:
                     break
             else:
                 return function(*args, **named)
@@ -117,7 +118,7 @@ def in_float32(*results: str | None) -> Callable[..., Any]:
 
 def wide(x: Any) -> Any:
     """x, an array of bfloat16 in float32."""
-    return x.astype(np.float32) if type(x) is ndarray and x.dtype == BFLOAT16 else x
+    return x.astype(np.float32) if type(x) in ARRAYS and x.dtype == BFLOAT16 else x
 
 
 def _rounded(y: Array | None, like: Array | None) -> Array | None:

@@ -10,4 +10,4 @@ def all_but_channels(x: Array) -> tuple[int, ...]:
 
 def of_channels(v: Array, x: Array) -> Array:
     """v (C,) next to x (N, C, ...)."""
-    return v.reshape(-1, *(1,) * (x.ndim - 2))
+    return v.reshape(v.size, *(1,) * (x.ndim - 2))

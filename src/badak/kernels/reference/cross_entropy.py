@@ -99,8 +99,7 @@ def cross_entropy_soft_backward(
         dlogits = dloss[:, None] * (elementary.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
     if needs[1]:
         dtarget = logp * (smoothing - 1) * dloss[:, None]
-        if weight is not None:
-            dtarget *= weight
+        dtarget = dtarget if weight is None else dtarget * weight
     return dlogits, dtarget
 
 

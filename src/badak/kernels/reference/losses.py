@@ -4,7 +4,7 @@ import numpy as np
 
 from badak.kernels import elementary
 from badak.kernels.memory_format import laid
-from badak.kernels.reference._arrays import Array, elementwise, in_float32, quiet
+from badak.kernels.reference._arrays import Array, elementwise, in_float32, quiet, recordable
 from badak.kernels.reference.activation import sigmoid
 
 
@@ -78,6 +78,7 @@ def bce_with_logits_backward(
     return dx, dtarget
 
 
-def _softplus(x):
+@recordable
+def _softplus(x: Array) -> Array:
     """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
     return np.maximum(x, 0) + elementary.log1p(elementary.exp(-np.abs(x)))

@@ -9,8 +9,10 @@ function of the inputs again (`saved.py`); and of an operation whose `backward` 
 A first derivative knows nothing of this package and costs nothing more.
 """
 
+from badak.kernels.reference._arrays import ARRAYS
 from badak.tensor.double_backward import kernels
 from badak.tensor.double_backward.array import Recorded
 from badak.tensor.double_backward.walk import backpropagate as backpropagate
 
 Recorded.kernels = kernels
+ARRAYS.add(Recorded)

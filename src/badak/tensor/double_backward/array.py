@@ -69,7 +69,8 @@ class Recorded(NDArrayOperatorsMixin):
         return run(Transpose, self, a=a % self.ndim, b=b % self.ndim)
 
     def sum(self, axis: int | Sequence[int] | None = None, dtype: DType | None = None, keepdims: bool = False) -> Any:
-        return _same_dtype(self, dtype, run(reduce.Sum, self, axis=_axes(axis, self.ndim), keepdims=keepdims))
+        x = self if dtype is None else self.astype(np.dtype(dtype))
+        return run(reduce.Sum, x, axis=_axes(axis, self.ndim), keepdims=keepdims)
 
     def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         return run(reduce.Mean, self, axis=_axes(axis, self.ndim), keepdims=keepdims)

@@ -12,9 +12,9 @@ import numpy as np
 
 from badak.kernels import elementary, reference
 from badak.kernels.reference.conv import _columns, _products
-from badak.kernels.reference.cross_entropy import _coefficients, _seen
+from badak.kernels.reference.cross_entropy import _seen
+from badak.kernels.reference.losses import _softplus
 from badak.ops._broadcast import summed
-from badak.ops.activation import Sigmoid
 from badak.ops.along import IndexAdd
 from badak.ops.concat import Cat
 from badak.ops.conv import Conv, ConvTranspose
@@ -23,8 +23,9 @@ from badak.ops.matmul import MatMul
 from badak.ops.op import NotRecordable
 from badak.ops.rearrange import RepeatInterleave
 from badak.ops.select import Dropout
-from badak.ops.softmax import LogSoftmax, Softmax
+from badak.ops.softmax import Softmax
 from badak.ops.windows import Fold, Unfold
+from badak.tensor.double_backward.array import _FUNCTIONS as functions
 from badak.tensor.double_backward.array import Recorded, run, zeros
 from badak.tensor.double_backward.recurrent import gru_twice as gru_twice
 from badak.tensor.double_backward.recurrent import lstm_twice as lstm_twice
@@ -46,6 +47,12 @@ tanh_backward = reference.tanh_backward
 sigmoid_backward = reference.sigmoid_backward
 softmax_backward = reference.softmax_backward
 log_softmax_backward = reference.log_softmax_backward
+layer_norm_backward = reference.layer_norm_backward
+group_norm_backward = reference.group_norm_backward
+batch_norm_backward = reference.batch_norm_backward
+rms_norm_backward = reference.rms_norm_backward
+cross_entropy_soft_backward = reference.cross_entropy_soft_backward
+bce_with_logits_backward = reference.bce_with_logits_backward
 
 
 def __getattr__(name: str):
@@ -126,69 +133,6 @@ def avg_pool_backward(
     shared = (dy / counts).reshape(*dy.shape[:2], *(1,) * len(kernel), *dy.shape[2:])
     windows = np.broadcast_to(shared, (*dy.shape[:2], *kernel, *dy.shape[2:]))
     return fold(windows, size, stride, padding, (1,) * len(kernel))
-
-
-# ---------------------------------------------------------------- normalisation
-
-
-def layer_norm_backward(dy: Any, x: Any, w: Recorded | None, mean: Recorded, rstd: Recorded, needs: Sequence[int]) -> tuple:
-    """x (..., C), w (C,) or None; mean and rstd (...) are recorded too."""
-    h = (x - mean[..., None]) * rstd[..., None]
-    dx = dw = None
-    if needs[0]:
-        g = dy if w is None else dy * w
-        dx = rstd[..., None] * (g - g.mean(axis=-1, keepdims=True) - h * (g * h).mean(axis=-1, keepdims=True))
-    lead = tuple(range(x.ndim - 1))
-    if needs[1]:
-        dw = (dy * h).sum(axis=lead)
-    db = dy.sum(axis=lead) if needs[2] else None
-    like = x if w is None else w
-    return _typed(dx, x), _typed(dw, like), db
-
-
-def group_norm_backward(
-    dy: Recorded, x: Recorded, w: Recorded | None, mean: Recorded, rstd: Recorded, needs: Sequence[int]
-) -> tuple:
-    """x (N, C, ...), w (C,) or None; mean and rstd (N, G) are recorded too."""
-    groups, axes = (*mean.shape, math.prod(x.shape[1:]) // max(mean.shape[1], 1)), (0, *range(2, x.ndim))
-    rows, dx, dw = x.reshape(groups), None, None
-    if needs[0]:
-        g = dy if w is None else dy * w.reshape(w.size, *(1,) * (x.ndim - 2))
-        dx = layer_norm_backward(g.reshape(groups), rows, None, mean, rstd, (True, False, False))[0].reshape(x.shape)
-    if needs[1]:
-        dw = (dy * ((rows - mean[..., None]) * rstd[..., None]).reshape(x.shape)).sum(axis=axes)
-    return dx, _typed(dw, x if w is None else w), dy.sum(axis=axes) if needs[2] else None
-
-
-def batch_norm_backward(
-    dy: Recorded, x: Recorded, w: Recorded | None, mean: Recorded, var: Recorded, eps: float, moving: bool, needs: Sequence[int]
-) -> tuple:
-    """x (N, C, ...), w (C,) or None; mean and var (C,) are recorded too, where they move with x as what they are of it."""
-    wide, axes = x.astype(mean.dtype), (0, *range(2, x.ndim))
-    of_channels = lambda v: v.reshape(v.size, *(1,) * (x.ndim - 2))
-    rstd = (var + eps) ** -0.5
-    h = (wide - of_channels(mean)) * of_channels(rstd)
-    dy = dy.astype(mean.dtype)
-    dw, db, count = (dy * h).sum(axis=axes), dy.sum(axis=axes), max(math.prod(x.shape) // max(x.shape[1], 1), 1)
-    dx = dy - of_channels(db / count) - h * of_channels(dw / count) if moving else dy
-    dx = dx * of_channels(rstd if w is None else rstd * w)
-    like = mean if w is None else w
-    return _typed(dx, x) if needs[0] else None, _typed(dw, like) if needs[1] else None, _typed(db, like) if needs[2] else None
-
-
-def rms_norm_backward(dy: Recorded, x: Recorded, w: Recorded, rstd: Recorded, needs: Sequence[int]) -> tuple:
-    h = x * rstd[..., None]
-    dx = None
-    if needs[0]:
-        g = dy if w is None else dy * w
-        dx = rstd[..., None] * (g - h * (g * h).mean(axis=-1, keepdims=True))
-    dw = (dy * h).sum(axis=tuple(range(x.ndim - 1))) if needs[1] else None
-    return _typed(dx, x), _typed(dw, x if w is None else w)
-
-
-def _typed(dx, x):
-    """dx in the dtype of x: next to float32, what is of bfloat16 becomes float32, too."""
-    return None if dx is None else dx.astype(x.dtype)
 
 
 # ---------------------------------------------------------------- attention
@@ -286,34 +230,10 @@ def _one_hot(target, ignore_index: int, like: Recorded) -> np.ndarray:
     return rows
 
 
-def cross_entropy_soft_backward(
-    dloss: Recorded, logits: Recorded, target: Recorded, lse: np.ndarray, weight: Any, smoothing: float, needs: Sequence[int]
-) -> tuple:
-    logp = run(LogSoftmax, logits, dim=-1)
-    dlogits = dtarget = None
-    if needs[0]:
-        c = _coefficients(target, weight, smoothing)
-        dlogits = dloss[:, None] * (elementary.exp(logp) * c.sum(axis=-1, keepdims=True) - c)
-    if needs[1]:
-        dtarget = logp * (smoothing - 1) * dloss[:, None]
-        dtarget = dtarget if weight is None else dtarget * weight
-    return dlogits, dtarget
-
-
-def bce_with_logits_backward(
-    dloss: Recorded, x: Recorded, target: Recorded, weight: Any, pos_weight: Any, needs: Sequence[int]
-) -> tuple:
-    positive = 1 if pos_weight is None else pos_weight
-    scaled = dloss if weight is None else dloss * weight
-    dx = dtarget = None
-    if needs[0]:
-        dx = scaled * ((positive * target + 1 - target) * run(Sigmoid, x) - positive * target)
-    if needs[1]:
-        dtarget = scaled * (positive * _softplus(-x) - _softplus(x))
-    return dx, dtarget
-
-
-def _softplus(x):
+def _smooth_softplus(x: Recorded) -> Recorded:
     """log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), both of the same branch, so that it is smooth at 0."""
     positive = x > 0
     return np.where(positive, x, 0) + elementary.log1p(elementary.exp(-np.where(positive, x, -x)))
+
+
+functions[_softplus] = _smooth_softplus

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from badak.kernels import reference
+from badak.kernels.reference.recurrent import _alive, _order
 from badak.ops._complex import analytic
 from badak.ops.op import Op
 from badak.tensor.double_backward.array import run
@@ -39,7 +40,7 @@ def lstm_twice(saved: Any, dy: Any, dh: Any, dc: Any) -> tuple:
 
     def steps(gx, h, c, w, b):
         outputs = []
-        for t in _order(gx, reverse):
+        for t in _order(len(gx), reverse):
             a = _arguments(gx[t], h, w, b)
             i, f, g, o = _gates(a, saved.gates[t], (SIGMOID, SIGMOID, TANH, SIGMOID))
             c_new = f * c + i * g
@@ -59,7 +60,7 @@ def gru_twice(saved: Any, dy: Any, dh: Any) -> tuple:
 
     def steps(gx, h, w, b):
         outputs = []
-        for t in _order(gx, reverse):
+        for t in _order(len(gx), reverse):
             a, known = _arguments(None, h, w, b), saved.gates[t]
             r, z = _gates(gx[t][:, : 2 * H] + a[:, : 2 * H], known[:, : 2 * H], (SIGMOID, SIGMOID))
             u = run(Gate, a[:, 2 * H :], known[:, 3 * H :], slope=_same)
@@ -79,7 +80,7 @@ def rnn_twice(saved: Any, dy: Any, dh: Any) -> tuple:
 
     def steps(gx, h, w, b):
         outputs = []
-        for t in _order(gx, reverse):
+        for t in _order(len(gx), reverse):
             h_new = run(Gate, _arguments(gx[t], h, w, b), saved.hs[t], slope=RELU if relu else TANH)
             alive = _alive(t, lengths)
             outputs.append(_where(alive, h_new, 0.0))
@@ -114,16 +115,8 @@ def _arguments(gx, h, w, b):
     return a if b is None else a + b
 
 
-def _order(gx, reverse: bool):
-    return range(len(gx))[::-1] if reverse else range(len(gx))
-
-
 def _stacked(outputs, reverse: bool):
     return np.concatenate([y[None] for y in (outputs[::-1] if reverse else outputs)])
-
-
-def _alive(t: int, lengths):
-    return None if lengths is None else (t < lengths)[:, None]
 
 
 def _where(alive, new, old):
