@@ -1,5 +1,6 @@
 """The affine map of the last axis with weights of 8 or 16 bits, for models that answer."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,24 +14,28 @@ from badak.ops.op import Op, flops_of_products
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _no_gradient(saved: Any, dy: np.ndarray) -> Any:
-    cause = tr("backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none")
-    raise GraphError(cause, "train the float32 model, and badak.quantize it afterwards")
+class _ForAnswers:
+    """What operations have in common that compute with weights of 8 or 16 bits."""
+
+    owns_grads = False
+    capturable = True
+    data_movement = True  # 16 bits are welcome, and may become float32 here
+    batching: Callable[..., Any] | None = None
+
+    @staticmethod
+    def backward(saved: Any, dy: np.ndarray) -> Any:
+        cause = tr("backward: weights of 8 or 16 bits for answering have no gradient, and their inputs get none")
+        raise GraphError(cause, "train the float32 model, and badak.quantize it afterwards")
 
 
-class LinearInt8(Op):
+class LinearInt8(_ForAnswers, Op):
     """y = q w^T (x_scale scale) + b, where the rows of x are about q x_scale, q integers; no gradient.
 
     x (..., K) of any float, w (N, K) int8, scale (N,) and b (N,) float32, b or None -> (..., N) in x's dtype. Sums of products
     q w are exact; the rest is computed in float32.
     """
 
-    owns_grads = False
     flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
-
-    capturable = True
-    data_movement = True  # 16 bits become float32 here
-    batching = None
 
     @staticmethod
     def forward(save: Any, x: Any, w: np.ndarray, scale: Any, b: Any) -> np.ndarray:
@@ -40,21 +45,14 @@ class LinearInt8(Op):
         x32, scale, b = (None if a is None else a.astype(_FLOAT32) for a in (x, scale, b))
         return kernels.of(x32).linear_int8(x32, w, scale, b).astype(x.dtype)
 
-    backward = staticmethod(_no_gradient)
 
-
-class LinearBFloat16(Op):
+class LinearBFloat16(_ForAnswers, Op):
     """y = x w^T + b, x and w being rounded to bfloat16; no gradient.
 
     x (..., K) of any float, w (N, K) bfloat16, b (N,) or None -> (..., N) in x's dtype. Sums in float32, of float64 in float64.
     """
 
-    owns_grads = False
     flops = flops_of_products(0, 1, lambda inputs: inputs[1].shape[-1])
-
-    capturable = True
-    data_movement = True  # 16 bits are welcome
-    batching = None
 
     @staticmethod
     def forward(save: Any, x: Any, w: Any, b: Any) -> np.ndarray:
@@ -67,8 +65,6 @@ class LinearBFloat16(Op):
         wide = kind if kind in (_FLOAT32, BFLOAT16) else _FLOAT32
         y = kernels.active().linear(x if kind is wide else x.astype(wide), w, b, wide)
         return y if kind is wide else y.astype(kind)
-
-    backward = staticmethod(_no_gradient)
 
 
 def _check(x: np.ndarray, size: int, weight: Any) -> None:
@@ -84,7 +80,7 @@ def _of_bits(w: np.ndarray) -> str:
     return tr("{} of {} bits", w.shape, 8 * w.itemsize)
 
 
-class LinearBlocks(Op):
+class LinearBlocks(_ForAnswers, Op):
     """y = x w^T + b, w in blocks of 4 or 8 bits, x rounded to 8 bits in parts of 32;   dx = dy w.
 
     x (..., size) of any float, w uint8 (N, bytes of a row) in the format `form`, b (N,) or None -> (..., N) in x's dtype.
@@ -92,11 +88,7 @@ class LinearBlocks(Op):
     (`kernels/reference/blocks.py`)
     """
 
-    owns_grads = False
     flops = flops_of_products(0, 1, lambda inputs: inputs[0].shape[-1])
-    capturable = True
-    data_movement = True  # 16 bits become float32 here
-    batching = None
 
     @staticmethod
     def forward(save: Any, x: np.ndarray, w: np.ndarray, b: np.ndarray | None, form: str, size: int) -> np.ndarray:
@@ -112,19 +104,13 @@ class LinearBlocks(Op):
         return kernels.of(dy).linear_blocks_backward(dy, saved.w, saved.form, saved.size), None, None
 
 
-class EmbeddingBlocks(Op):
+class EmbeddingBlocks(_ForAnswers, Op):
     """y[..., :] = the numbers of row ids[...] of w, which is in blocks of 4 or 8 bits; no gradient.
 
     w uint8 (V, bytes of a row) in the format `form`, ids int (...) -> float32 (..., size).
     """
 
-    capturable = True
-    data_movement = True
-    batching = None
-
     @staticmethod
     def forward(save: Any, w: np.ndarray, ids: np.ndarray, form: str, size: int) -> np.ndarray:
         check_ids(w, ids)
         return kernels.active().embedding_blocks(w, ids, form, size)
-
-    backward = staticmethod(_no_gradient)

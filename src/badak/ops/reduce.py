@@ -154,20 +154,15 @@ class Var(Op):
         return (x - saved.mean) * g
 
 
-class Std(Op):
+class Std(Var):
     """y = sqrt(sum (x - mean)^2 / (n - correction));   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0."""
-
-    saved_functions = _MEAN
 
     @staticmethod
     @by_rows
     def forward(
         save: Any, x: np.ndarray, axis: tuple[int, ...] | None = None, correction: int = 1, keepdims: bool = False
     ) -> np.ndarray:
-        save.x, save.axis, save.keepdims = x, axis, keepdims
-        save.n = n = max(count(x.shape, axis) - correction, 0)
-        save.mean, y = _moments(x, axis, keepdims, n)
-        save.y = y = np.sqrt(y)
+        save.y = y = np.sqrt(Var.forward(save, x, axis, correction, keepdims))
         return y
 
     @staticmethod

@@ -38,8 +38,8 @@ class CumMax(Op):
 
     @staticmethod
     @quiet
-    def forward(save: Any, x: np.ndarray, axis: int) -> tuple:
-        y, save.index = _extreme_so_far(x, axis, np.maximum)
+    def forward(save: Any, x: np.ndarray, axis: int, extreme: np.ufunc = np.maximum) -> tuple:
+        y, save.index = _extreme_so_far(x, axis, extreme)
         save.axis = axis
         return y, save.index
 
@@ -52,19 +52,14 @@ class CumMax(Op):
         return ScatterAdd.of(zeros(dy.shape, dy), saved.index, dy, dim=saved.axis % dy.ndim)
 
 
-class CumMin(Op):
+class CumMin(CumMax):
     """y_i = min_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
 
     name = "cummin"
 
     @staticmethod
-    @quiet
     def forward(save: Any, x: np.ndarray, axis: int) -> tuple:
-        y, save.index = _extreme_so_far(x, axis, np.minimum)
-        save.axis = axis
-        return y, save.index
-
-    backward, double_backward = CumMax.backward, CumMax.double_backward
+        return CumMax.forward(save, x, axis, np.minimum)
 
 
 class LogCumSumExp(Op):

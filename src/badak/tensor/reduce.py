@@ -90,30 +90,22 @@ var = _spread(
 std = _spread("std", ops.Std, "The root of var.   dx = dy (x - mean) / (y (n - correction)), 0 where y = 0.")
 
 
-def var_mean(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: complex | None = None,
-) -> tuple:
-    """(var, mean)."""
-    over = None if isinstance(dim, bool) else dim
-    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
+def _with_mean(spread: Callable[..., Tensor]) -> Callable[..., tuple]:
+    def function(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> tuple:
+        over = None if isinstance(dim, bool) else dim
+        return spread(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
+
+    return named(function, f"{spread.__name__}_mean", f"({spread.__name__}, mean).")
 
 
-def std_mean(
-    input: Tensor,
-    dim: int | Sequence[int] | None = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: complex | None = None,
-) -> tuple:
-    """(std, mean)."""
-    over = None if isinstance(dim, bool) else dim
-    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, over, keepdim)
+var_mean, std_mean = _with_mean(var), _with_mean(std)
 
 
 def along(input: Tensor, index: Any, dim: int, keepdim: bool = True) -> tuple:

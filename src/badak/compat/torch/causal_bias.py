@@ -1,9 +1,11 @@
 """`torch.nn.attention.bias`: causal masks by their corner, as masks: True = attend."""
 
+from collections.abc import Callable
 from enum import IntEnum
 
 from badak.core.errors import ArgumentError, tr
 from badak.core.public_api import door as _door
+from badak.core.public_api.taken import named
 from badak.tensor import Tensor, dtypes, ones
 
 
@@ -14,48 +16,36 @@ class CausalVariant(IntEnum):
     LOWER_RIGHT = 2
 
 
-def causal_upper_left(*size: int) -> Tensor:
-    """The mask of T queries and S keys in which query i sees the keys up to i.
+def _of_corner(corner: str, right: int, seen: str, example: str) -> Callable[..., Tensor]:
+    where = f"causal_{corner}"
 
-    Args:
-        size: T and S
+    def mask(*size: int) -> Tensor:
+        if len(size) != 2:
+            raise ArgumentError(tr("{} only supports 2D tensors; got {} sizes", where, len(size)), f"{where}(queries, keys)")
+        return ones(*size, dtype=dtypes.bool_).tril(right * (size[1] - size[0]))
 
-    Returns: (T, S) bool
-
-    Raises:
-        ArgumentError: for more or fewer than two sizes
-
-    Example:
-        >>> from badak.compat.torch.causal_bias import causal_upper_left
-        >>> causal_upper_left(1, 3).tolist()
-        [[True, False, False]]
-    """
-    return _tril("causal_upper_left", size, 0)
+    return named(mask, where, _DOC.format(where=where, seen=seen, example=example))
 
 
-def causal_lower_right(*size: int) -> Tensor:
-    """The mask of T queries and S keys in which the last query sees all keys, the one before it all but the last.
+_DOC = """The mask of T queries and S keys in which {seen}.
 
-    Args:
-        size: T and S
+Args:
+    size: T and S
 
-    Returns: (T, S) bool
+Returns: (T, S) bool
 
-    Raises:
-        ArgumentError: for more or fewer than two sizes
+Raises:
+    ArgumentError: for more or fewer than two sizes
 
-    Example:
-        >>> from badak.compat.torch.causal_bias import causal_lower_right
-        >>> causal_lower_right(1, 3).tolist()
-        [[True, True, True]]
-    """
-    return _tril("causal_lower_right", size, 1)
-
-
-def _tril(where: str, size: tuple[int, ...], right: int) -> Tensor:
-    if len(size) != 2:
-        raise ArgumentError(tr("{} only supports 2D tensors; got {} sizes", where, len(size)), f"{where}(queries, keys)")
-    return ones(*size, dtype=dtypes.bool_).tril(right * (size[1] - size[0]))
+Example:
+    >>> from badak.compat.torch.causal_bias import {where}
+    >>> {where}(1, 3).tolist()
+    [[{example}]]
+"""
+causal_upper_left = _of_corner("upper_left", 0, "query i sees the keys up to i", "True, False, False")
+causal_lower_right = _of_corner(
+    "lower_right", 1, "the last query sees all keys, the one before it all but the last", "True, True, True"
+)
 
 
 __getattr__, __dir__ = _door("badak.nn.attention.bias")

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from badak.autograd.differentiate import grad
-from badak.autograd.node import Leaf
 from badak.compat.torch.aten import Called, OpOverload
 from badak.core.errors import GraphError, tr
 from badak.core.modes import modes
@@ -22,7 +21,7 @@ from badak.tensor import Tensor
 from badak.tensor.apply import record
 from badak.tensor.attributes import held_by, slots_of
 from badak.tensor.double_backward.array import Recorded, tensor_of
-from badak.tensor.double_backward.saved import SavedAgain
+from badak.tensor.double_backward.saved import SavedAgain, joined
 from badak.tensor.double_backward.walk import backpropagate, walk
 from badak.tensor.meta_storage import description
 from badak.tensor.wrapped import NoMemory, is_wrapper
@@ -83,28 +82,16 @@ class _Call:
     def with_history(self) -> "_Call":
         """The same, whose tensors lead to where they came from: for a gradient that is differentiated itself."""
         node, made = self.node(), copy(self)
-        made.values = [_joined(x, edge) for x, edge in zip(self.values, node.edges)]
+        made.values = [joined(_plain(x), edge) for x, edge in zip(self.values, node.edges)]
         made._put(dict(zip(map(id, self.values), made.values)))
         floats = [isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) for y in self.outputs]
-        made.outputs = [_joined(y, (node, i)) if known else y for i, (y, known) in enumerate(zip(self.outputs, floats))]
+        made.outputs = [joined(_plain(y), (node, i)) if known else y for i, (y, known) in enumerate(zip(self.outputs, floats))]
         return made
 
 
 def _plain(x: Tensor) -> Tensor:
     """The tensor without its history."""
     return _apart(x, [x])
-
-
-def _joined(x: Tensor, edge: Any) -> Tensor:
-    """A tensor like this one whose gradient goes along the edge, if there is one."""
-    made = _plain(x)
-    if edge is not None:
-        made._requires_grad = True
-        if type(edge[0]) is Leaf:
-            made._leaf_end = edge
-        else:
-            made._node, made._output_number = edge
-    return made
 
 
 class _Dispatched:

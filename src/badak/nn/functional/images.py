@@ -61,12 +61,12 @@ def _shuffled(x: Tensor, dim: int, groups: int) -> Tensor:
 native_channel_shuffle = channel_shuffle
 
 
-def upsample_nearest(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Any = None) -> Tensor:
     """As `interpolate` with mode "nearest"."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Any = None) -> Tensor:
     """As `interpolate` with mode "bilinear" and align_corners=True."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 

@@ -18,7 +18,6 @@ from badak.ops.pointwise import DECLARED
 from badak.ops.rearrange import Flip, Reshape, Roll
 from badak.ops.shape import Expand, Permute, Transpose
 from badak.tensor.apply import apply
-from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.tensor import Tensor
 
 
@@ -68,7 +67,7 @@ class Recorded(NDArrayOperatorsMixin):
     def swapaxes(self, a: int, b: int) -> Tensor:
         return run(Transpose, self, a=a % self.ndim, b=b % self.ndim)
 
-    def sum(self, axis: int | Sequence[int] | None = None, dtype: DType | None = None, keepdims: bool = False) -> Any:
+    def sum(self, axis: int | Sequence[int] | None = None, dtype: Any = None, keepdims: bool = False) -> Any:
         x = self if dtype is None else self.astype(np.dtype(dtype))
         return run(reduce.Sum, x, axis=_axes(axis, self.ndim), keepdims=keepdims)
 

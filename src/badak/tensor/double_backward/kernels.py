@@ -230,7 +230,7 @@ def _one_hot(target, ignore_index: int, like: Recorded) -> np.ndarray:
     return rows
 
 
-def _smooth_softplus(x: Recorded) -> Recorded:
+def _smooth_softplus(x: Any) -> Any:
     """log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), both of the same branch, so that it is smooth at 0."""
     positive = x > 0
     return np.where(positive, x, 0) + elementary.log1p(elementary.exp(-np.where(positive, x, -x)))

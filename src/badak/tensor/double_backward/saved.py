@@ -40,12 +40,12 @@ class SavedAgain:
         if place is not None:
             return self.given(place, value) if place < len(self._node.edges) else value
         if name in op.saved_outputs:
-            return Recorded(_joined(value, (self._node, op.saved_outputs[name])))
+            return Recorded(joined(Tensor._of(value), (self._node, op.saved_outputs[name])))
         raise NotRecordable(f"its {name}")
 
     def given(self, place: int, value: Any) -> Recorded:
         """The value with the history of the input at this place."""
-        tensor = _joined(value, self._node.edges[place])
+        tensor = joined(Tensor._of(value), self._node.edges[place])
         for version, _, number in self._node.watched or ():
             if number == place:
                 tensor._version_counter = version
@@ -59,9 +59,8 @@ def _parameters(op) -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def _joined(array, edge) -> Tensor:
-    """A tensor around the array whose gradient goes along this edge, if there is one."""
-    tensor = Tensor._of(array)
+def joined(tensor: Tensor, edge: Any) -> Tensor:
+    """The tensor, new and without a history, whose gradient goes along this edge from now on, if there is one."""
     if edge is not None:
         tensor._requires_grad = True
         if type(edge[0]) is Leaf:

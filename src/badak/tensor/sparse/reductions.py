@@ -1,10 +1,12 @@
 """Sums and softmax of sparse tensors."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, tr
+from badak.core.public_api.taken import named
 from badak.ops._check import axis_of
 from badak.tensor.index import index_add
 from badak.tensor.scatter import scatter_reduce
@@ -46,38 +48,28 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     return coalesce(left)  # PyTorch does so even where no places fall together
 
 
-def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """softmax along a dim over the values that are there: an absent one counts as -inf and not as 0.
+def _over_values(name: str, says: str, example: str) -> Callable[..., Tensor]:
+    def function(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        return _softmax(_sparse(f"sparse.{name}", input), dim, dtype, name == "log_softmax")
 
-    Args:
-        input: a sparse tensor
-        dim: an axis
-        dtype: the values are converted to it first
-
-    Returns: a coalesced COO tensor with input's places
-
-    Example:
-        >>> badak.sparse.softmax(badak.eye(2).to_sparse(), 1).values().tolist()
-        [1.0, 1.0]
-    """
-    return _softmax(_sparse("sparse.softmax", input), dim, dtype, False)
+    return named(function, name, _SOFTMAX.format(name=name, says=says, example=example))
 
 
-def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """log of softmax along a dim over the values that are there.
+_SOFTMAX = """{says} along a dim over the values that are there: an absent one counts as -inf and not as 0.
 
-    Args:
-        input: a sparse tensor
-        dim: an axis
-        dtype: the values are converted to it first
+Args:
+    input: a sparse tensor
+    dim: an axis
+    dtype: the values are converted to it first
 
-    Returns: a coalesced COO tensor with input's places
+Returns: a coalesced COO tensor with input's places
 
-    Example:
-        >>> badak.sparse.log_softmax(badak.eye(2).to_sparse(), 1).values().tolist()
-        [0.0, 0.0]
-    """
-    return _softmax(_sparse("sparse.log_softmax", input), dim, dtype, True)
+Example:
+    >>> badak.sparse.{name}(badak.eye(2).to_sparse(), 1).values().tolist()
+    [{example}]
+"""
+softmax = _over_values("softmax", "softmax", "1.0, 1.0")
+log_softmax = _over_values("log_softmax", "log of softmax", "0.0, 0.0")
 
 
 def _sparse(where: str, x: Any) -> SparseTensor:
