@@ -77,23 +77,13 @@ def _added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.nd
     return y
 
 
-def _without(dy: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
+def _without(dy: Any, index: np.ndarray, dim: int) -> Any:
     """dy, 0 at the positions."""
-    return _filled(dy, index, 0, dim)
-
-
-def _without_twice(dy: Any, index: np.ndarray, dim: int) -> Any:
     return ScatterFill.of(dy, index, c=0, dim=dim)
 
 
-def _picked(dy: np.ndarray, index: np.ndarray, dim: int, src_shape: tuple[int, ...]) -> np.ndarray:
+def _picked(dy: Any, index: np.ndarray, dim: int, src_shape: tuple[int, ...]) -> Any:
     """dy at the positions, 0 for the entries of src that a smaller index leaves out."""
-    dsrc = np.zeros(src_shape, dy.dtype)
-    _part(dsrc, index)[...] = dy[grid(index, dim)]
-    return dsrc
-
-
-def _picked_twice(dy: Any, index: np.ndarray, dim: int, src_shape: tuple[int, ...]) -> Any:
     part = Gather.of(dy, index, dim=dim)
     if part.shape == src_shape:
         return part
@@ -102,15 +92,15 @@ def _picked_twice(dy: Any, index: np.ndarray, dim: int, src_shape: tuple[int, ..
 
 Scatter = operation(
     "Scatter", "y = x with y[.., index[i], ..] = src[i] along `dim`;   dx = dy, 0 where replaced;   dsrc = dy there.", _replaced,
-    _without, None, _picked, twice=(_without_twice, None, _picked_twice), owns_grads=False, data_movement=True,
+    _without, None, _picked, owns_grads=False, data_movement=True,
 )  # fmt: skip
 ScatterFill = operation(
     "ScatterFill", "y = x with y[.., index[i], ..] = c along `dim`;   dx = dy, 0 there.", _filled,
-    _without, None, twice=(_without_twice, None), data_movement=True,
+    _without, None, data_movement=True,
 )  # fmt: skip
 ScatterAdd = operation(
     "ScatterAdd", "y = x with y[.., index[i], ..] += src[i] along `dim`;   dx = dy;   dsrc = dy there.", _added,
-    lambda dy: dy, None, _picked, twice=(lambda dy: dy, None, _picked_twice), lies=quiet, owns_grads=False,
+    lambda dy: dy, None, _picked, lies=quiet, owns_grads=False,
 )  # fmt: skip
 
 
@@ -133,11 +123,7 @@ def _each_selected(run: Any, op: Any, xs: list, batched: list[int], attributes: 
     return run(Index, x.movedim(dim + 1, 1), key=key).movedim(1, dim + 1)
 
 
-def _slices(dy: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
-    return dy.take(index, dim)
-
-
-def _slices_twice(dy: Any, index: np.ndarray, dim: int) -> Any:
+def _slices(dy: Any, index: np.ndarray, dim: int) -> Any:
     return IndexSelect.of(dy, index, dim=dim)
 
 
@@ -168,28 +154,21 @@ def _slices_filled(x: np.ndarray, index: np.ndarray, c: float, dim: int) -> np.n
     return y
 
 
-def _without_slices(dy: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
-    dx = dy.copy()
-    dx[_slice(index, dim)] = 0
-    return dx
-
-
-def _without_slices_twice(dy: Any, index: np.ndarray, dim: int) -> Any:
+def _without_slices(dy: Any, index: np.ndarray, dim: int) -> Any:
     return IndexFill.of(dy, index, c=0, dim=dim)
 
 
 IndexAdd: type[Op] = operation(
     "IndexAdd", "y = x with slice index[k] along `dim` += c src[k];   dx = dy;   dsrc[k] = c dy[index[k]].", _slices_added,
-    lambda dy: dy, None, lambda dy, index, dim, c: dy.take(index, dim) * c,
-    twice=(lambda dy: dy, None, lambda dy, index, dim, c: _slices_twice(dy, index, dim) * c),
+    lambda dy: dy, None, lambda dy, index, dim, c: _slices(dy, index, dim) * c,
     lies=quiet, slope=quiet, owns_grads=False, batching=_along_one_index,
 )  # fmt: skip
 IndexCopy = operation(
     "IndexCopy", "y = x with slice index[k] along `dim` = src[k];   dx = dy, 0 there;   dsrc[k] = dy[index[k]].", _slices_replaced,
-    _without_slices, None, _slices, twice=(_without_slices_twice, None, _slices_twice),
+    _without_slices, None, _slices,
     owns_grads=False, data_movement=True, batching=_along_one_index,
 )  # fmt: skip
 IndexFill = operation(
     "IndexFill", "y = x with the slices `index` along `dim` = c;   dx = dy, 0 there.", _slices_filled,
-    _without_slices, None, twice=(_without_slices_twice, None), data_movement=True, batching=_along_one_index,
+    _without_slices, None, data_movement=True, batching=_along_one_index,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.kernels.memory_format import row_major
 from badak.kernels.reference import matrices
 from badak.ops._broadcast import quiet
 from badak.ops.linalg import LinAlgError, OfMatrices, _floating, _t, square
@@ -110,14 +111,9 @@ class MatrixExp(OfMatrices, Op):
         return matrices.exponential(a)
 
     @staticmethod
-    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
+    def backward(saved: Any, dy: Any) -> Any:
         n = dy.shape[-1]
-        return np.ascontiguousarray(matrices.exponential(doubled(saved.a, dy))[..., :n, n:])
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> Any:
-        n = dy.shape[-1]
-        return MatrixExp.of(doubled(saved.a, dy))[..., :n, n:]
+        return row_major(MatrixExp.of(doubled(saved.a, dy))[..., :n, n:])
 
 
 def doubled(a: Any, dy: Any) -> Any:

@@ -16,17 +16,11 @@ from badak.ops.pad import Pad
 OPPOSITE: dict = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
-def fitted(x: np.ndarray, size: int, axis: int) -> np.ndarray:
+def fitted(x: Any, size: int, axis: int) -> Any:
     """x cut off or filled with zeros to `size` along the axis."""
-    if x.shape[axis] >= size:
-        return x[(slice(None),) * (axis % x.ndim) + (slice(size),)]
-    wide = [(0, 0)] * x.ndim
-    wide[axis] = (0, size - x.shape[axis])
-    return np.pad(x, wide)
-
-
-def _fitted(x: Any, size: int, axis: int) -> Any:
-    """`fitted`, as an operation."""
+    axis %= x.ndim
+    if x.shape[axis] == size:
+        return x
     return Pad.of(x, pads=tuple((0, size - n if a == axis else 0) for a, n in enumerate(x.shape)))
 
 
@@ -38,40 +32,32 @@ Fourier = operation(
     "Fourier", "y = s F x of complex x, s F^H x where `inverse`;   dx = s F^H dy, s F dy.",
     lambda x, n, axis, norm="backward", inverse=False: (np.fft.ifft if inverse else np.fft.fft)(x, n, axis, norm),
     lambda dy, x_shape, axis, norm, inverse: fitted(_adjoint(dy, axis, norm, inverse), x_shape[axis], axis),
-    twice=(lambda dy, x_shape, axis, norm, inverse: _fitted(_adjoint(dy, axis, norm, inverse), x_shape[axis], axis % dy.ndim),),
     lies=by_rows, portable="", name="fft",
 )  # fmt: skip
 
 
-def _real_twice(dy: Any, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> Any:
+def _real(dy: Any, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> Any:
     """s Re(F^H dy), with zeros for the other entries of dy."""
     axis = axis % dy.ndim
-    dx = np.fft.ifft(_fitted(dy, n, axis), None, axis, OPPOSITE[norm]).real
-    return _fitted(dx, x_shape[axis], axis)
+    dx = np.fft.ifft(fitted(dy, n, axis), None, axis, OPPOSITE[norm]).real
+    return fitted(dx, x_shape[axis], axis)
 
 
 RealFourier = operation(
     "RealFourier",
     "y = the first n // 2 + 1 entries of s F x of real x;   dx = s Re(F^H dy) with zeros for the other entries of dy.",
     lambda x, n, axis, norm="backward": np.fft.rfft(x, n, axis, norm),
-    lambda dy, x_shape, n, axis, norm: fitted(np.fft.ifft(dy, n, axis, OPPOSITE[norm]).real, x_shape[axis], axis),
-    twice=(_real_twice,), lies=by_rows, saves_no_tensors=False, portable="", name="rfft",
+    _real, lies=by_rows, saves_no_tensors=False, portable="", name="rfft",
 )  # fmt: skip
 
 
-def _half(dy: np.ndarray, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> np.ndarray:
-    dx = np.moveaxis(np.fft.rfft(dy, None, axis, OPPOSITE[norm]), axis, -1)
-    dx[..., 1 : (n + 1) // 2] *= 2
-    return fitted(np.moveaxis(dx, -1, axis), x_shape[axis], axis)
-
-
-def _half_twice(dy: Any, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> Any:
+def _half(dy: Any, x_shape: tuple[int, ...], n: int, axis: int, norm: str) -> Any:
     """s w F dy, w = 2 but for frequency 0 and n / 2."""
     axis = axis % dy.ndim
     dx = np.fft.rfft(dy, None, axis, OPPOSITE[norm])
     twice = np.ones(dx.shape[axis], dy.dtype)
     twice[1 : (n + 1) // 2] = 2
-    return _fitted(dx * twice.reshape([-1 if a == axis else 1 for a in range(dy.ndim)]), x_shape[axis], axis)
+    return fitted(dx * twice.reshape([-1 if a == axis else 1 for a in range(dy.ndim)]), x_shape[axis], axis)
 
 
 InverseRealFourier = operation(
@@ -81,5 +67,5 @@ InverseRealFourier = operation(
     w is 1 at frequency 0 and at n / 2, 2 elsewhere: an entry between them stands for itself and its conjugate.
     """,
     lambda x, n, axis, norm="backward": np.fft.irfft(x, n, axis, norm),
-    _half, twice=(_half_twice,), lies=by_rows, portable="", name="irfft",
+    _half, lies=by_rows, portable="", name="irfft",
 )  # fmt: skip

@@ -136,11 +136,7 @@ def _put(x: np.ndarray, value: Any, key: tuple, accumulate: bool = False) -> np.
     return y
 
 
-def _without(dy: np.ndarray, key: tuple, accumulate: bool) -> np.ndarray:
-    return dy if accumulate else _put(dy, 0, key)
-
-
-def _without_twice(dy: Any, key: tuple, accumulate: bool) -> Any:
+def _without(dy: Any, key: tuple, accumulate: bool) -> Any:
     return dy if accumulate else IndexPut.of(dy, np.zeros((), dy.dtype), key=key)
 
 
@@ -160,7 +156,7 @@ IndexPut: type[Op] = operation(
     """,
     _put, _without,
     lambda dy, key, value_shape: unbroadcast(np.asarray(dy[key]), value_shape),
-    twice=(_without_twice, lambda dy, key, value_shape: summed(dy[key], value_shape)),
+    twice=(_without, lambda dy, key, value_shape: summed(dy[key], value_shape)),
     lies=quiet, owns_grads=False, saves_no_tensors=False, batching=_each_put,
 )  # fmt: skip
 
@@ -193,14 +189,7 @@ def _masked_scatter(x: np.ndarray, mask: np.ndarray, src: np.ndarray) -> np.ndar
     return y
 
 
-def _scattered(dy: np.ndarray, mask: np.ndarray, src_shape: tuple[int, ...]) -> np.ndarray:
-    dsrc = np.zeros(src_shape, dy.dtype)
-    part = dy[np.broadcast_to(mask, dy.shape)]
-    dsrc.reshape(-1)[: part.size] = part
-    return dsrc
-
-
-def _scattered_twice(dy: Any, mask: np.ndarray, src_shape: tuple[int, ...]) -> Any:
+def _scattered(dy: Any, mask: np.ndarray, src_shape: tuple[int, ...]) -> Any:
     part = dy[np.broadcast_to(mask, dy.shape)]
     return IndexPut.of(zeros(math.prod(src_shape), dy), part, key=(slice(0, part.size),)).reshape(src_shape)
 
@@ -209,22 +198,15 @@ MaskedScatter = operation(
     "MaskedScatter", "y = x with the entries where mask = the first entries of src;   dx = dy, 0 there;   dsrc = dy there.",
     _masked_scatter,
     lambda dy, mask: np.where(np.broadcast_to(mask, dy.shape), dy.dtype.type(0), dy), None, _scattered,
-    twice=(lambda dy, mask: np.where(np.broadcast_to(mask, dy.shape), 0, dy), None, _scattered_twice),
     owns_grads=False, data_movement=True, batching=None,
 )  # fmt: skip
 
 
-def _taken(dy: np.ndarray, index: np.ndarray, x_shape: tuple[int, ...]) -> np.ndarray:
-    dx = np.zeros(x_shape, dy.dtype)
-    np.add.at(dx.reshape(-1), index, dy)
-    return dx
-
-
-def _taken_twice(dy: Any, index: np.ndarray, x_shape: Any) -> Any:
+def _taken(dy: Any, index: np.ndarray, x_shape: Any) -> Any:
     return IndexPut.of(zeros(math.prod(x_shape), dy), dy, key=index, accumulate=True).reshape(x_shape)
 
 
 Take = operation(
     "Take", "y = the entries of x at flat positions `index`;   dx = dy added back there.", lambda x, index: x.take(index),
-    _taken, None, twice=(_taken_twice, None), batching=None,
+    _taken, None, batching=None,
 )  # fmt: skip

@@ -188,21 +188,9 @@ class Cholesky(OfMatrices, Op):
     @staticmethod
     def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
         factor = saved.l
-        inner = np.tril(_t(factor) @ dy)
-        diagonal = np.einsum("...ii->...i", inner)
-        diagonal *= 0.5
+        inner = np.tril(_t(factor) @ dy) * (1 - np.eye(factor.shape[-1], dtype=factor.dtype) / 2)
         inverse = np.linalg.inv(factor)
         return _symmetric(_t(inverse) @ inner @ inverse)
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> Any:
-        """sym(L^-T P(L^T dL) L^-1), P(M) = the lower triangle of M with half of its diagonal."""
-        factor = saved.l
-        n = factor.shape[-1]
-        inner = (factor.swapaxes(-1, -2).conj() @ dy) * (np.tril(np.ones((n, n))) - np.eye(n) / 2)
-        inverse = np.linalg.inv(factor)
-        da = inverse.swapaxes(-1, -2).conj() @ inner @ inverse
-        return (da + da.swapaxes(-1, -2).conj()) / 2
 
 
 class QR(OfMatrices, Op):

@@ -101,18 +101,12 @@ class LinearOfEach(Op):
     def backward(saved: Any, dy: np.ndarray) -> tuple:
         x, w, (of_x, of_w, of_b), kernel = saved.x, saved.w, saved.needs, kernels.of(dy)
         dx = None
-        if of_x and len(w) and not any(w.strides[:1]):
+        if of_x and type(w) is np.ndarray and len(w) and not any(w.strides[:1]):
             dx = kernel.matmul(dy.reshape(-1, dy.shape[-1]), conj(w[0])).reshape(x.shape)
         elif of_x:
             dx = kernel.matmul(dy, conj(w))
         dw = kernel.matmul(dy.swapaxes(-1, -2), conj(x)) if of_w else None
         return dx, dw, dy.sum(axis=1) if of_b else None
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> tuple:
-        (of_x, of_w, of_b), kernel = saved.needs, kernels.of(dy)
-        dx = kernel.matmul(dy, conj(saved.w)) if of_x else None
-        return dx, kernel.matmul(dy.swapaxes(-1, -2), conj(saved.x)) if of_w else None, dy.sum(axis=1) if of_b else None
 
 
 class AddMM(Op):

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from badak.kernels.memory_format import joined
-from badak.kernels.reference._arrays import at_places
 from badak.ops._broadcast import zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import adapted
@@ -61,15 +60,7 @@ class PadBy(Op):
         return x
 
     @staticmethod
-    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
-        for (axis, rows), shape in zip(reversed(saved.takes), reversed(saved.shapes)):
-            dx = np.zeros(shape, dy.dtype)
-            at_places(np.add, dx, (slice(None),) * axis + (rows,), dy)
-            dy = dx
-        return dy
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> Any:
+    def backward(saved: Any, dy: Any) -> Any:
         for (axis, rows), size in zip(reversed(saved.takes), reversed(saved.shapes)):
             dy = IndexAdd.of(zeros(size, dy), rows, dy, dim=axis)
         return dy

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from badak import kernels
-from badak.kernels.reference._arrays import at_places
 from badak.ops._broadcast import by_rows, elementwise, reshaped_as, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import aligned, along, reshaped
@@ -58,23 +57,16 @@ Repeat = operation(
 )  # fmt: skip
 
 
-def _interleaved_back(dy: Any, x_shape: tuple[int, ...], times: np.ndarray | int, axis: Any) -> np.ndarray:
+def _interleaved_back(dy: Any, x_shape: tuple[int, ...], times: np.ndarray | int, axis: Any) -> Any:
     if isinstance(times, int):
         apart = dy.reshape(*x_shape[: axis + 1], times, *x_shape[axis + 1 :])
         return apart.sum(axis + 1, dtype=dy.dtype)
-    dx = np.zeros(x_shape, dy.dtype)
-    rows = np.repeat(np.arange(x_shape[axis]), times)
-    at_places(np.add, dx, (slice(None),) * axis + (rows,), dy)
-    return dx
+    return IndexAdd.of(zeros(x_shape, dy), np.repeat(np.arange(x_shape[axis]), times), dy, dim=axis)
 
 
 RepeatInterleave = operation(
     "RepeatInterleave",
     "y = each entry of x along `axis`, `times` times in a row (a number, or one for each entry);   dx = sums of dy.",
     lambda x, times, axis: np.repeat(x, times, axis), _interleaved_back,
-    twice=(
-        lambda dy, x_shape, times, axis:
-            IndexAdd.of(zeros(x_shape, dy), np.repeat(np.arange(x_shape[axis]), times), dy, dim=axis),
-    ),
     sized_by_values=lambda times, axis: not isinstance(times, int), saves_no_tensors=False,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from badak.kernels import elementary
-from badak.kernels.reference._arrays import at_places, running
+from badak.kernels.reference._arrays import running
 from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
 from badak.ops.concat import Stack
@@ -22,15 +22,6 @@ def _extreme_so_far(x: np.ndarray, axis: int, extreme: np.ufunc) -> tuple:
     return np.take_along_axis(x, index, axis), index
 
 
-def _back_to(index: np.ndarray, dy: np.ndarray, axis: int) -> np.ndarray:
-    """Zeros with dy added where index points to along axis."""
-    dx = np.zeros(dy.shape, dy.dtype)
-    places: list[Any] = list(np.indices(dy.shape, sparse=True))
-    places[axis] = index
-    at_places(np.add, dx, tuple(places), dy)
-    return dx
-
-
 class CumMax(Op):
     """y_i = max_{j <= i} x_j, index_i the last j with x_j = y_i;   dx_j = sum of dy_i where index_i = j."""
 
@@ -44,11 +35,7 @@ class CumMax(Op):
         return y, save.index
 
     @staticmethod
-    def backward(saved: Any, dy: np.ndarray, dindex: Any) -> np.ndarray:
-        return _back_to(saved.index, dy, saved.axis)
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any, dindex: Any) -> Any:
+    def backward(saved: Any, dy: Any, dindex: Any) -> Any:
         return ScatterAdd.of(zeros(dy.shape, dy), saved.index, dy, dim=saved.axis % dy.ndim)
 
 
@@ -77,18 +64,10 @@ class LogCumSumExp(Op):
 
     @staticmethod
     @quiet
-    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
+    def backward(saved: Any, dy: Any) -> Any:
         # by recursion from the end: r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), so that nothing overflows
-        x, y, d = (np.moveaxis(a, saved.axis, 0) for a in (saved.x, saved.y, dy))
-        dx, rest = np.empty_like(d), np.zeros(d.shape[1:], d.dtype)
-        for j in reversed(range(len(d))):
-            rest = d[j] + (rest * ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
-            dx[j] = rest * ratio(x[j], y[j])
-        return np.moveaxis(dx, 0, saved.axis)
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> Any:
-        """r_j = dy_j + r_(j+1) exp(y_j - y_(j+1)), dx_j = r_j exp(x_j - y_j), from the end on."""
+        if not dy.size:
+            return zeros(dy.shape, dy)
         axis = saved.axis % dy.ndim
         x, y, d = (np.moveaxis(a, axis, 0) for a in (saved.x, saved.y, dy))
         rest, dxs = zeros(d.shape[1:], d), []

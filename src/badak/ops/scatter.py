@@ -135,19 +135,12 @@ class AsStrided(Op):
 
     @staticmethod
     @summing
-    def backward(saved: Any, dy: np.ndarray) -> np.ndarray:
-        there, mine = _places(*saved.layouts)
-        total = np.zeros(max(there.max(initial=0), mine.max(initial=0)) + 1, dy.dtype)
-        np.add.at(total, there, dy)
-        count = np.bincount(mine.ravel(), minlength=total.size)  # a place that x has twice shares its gradient
-        return (total / np.maximum(count, 1).astype(dy.dtype))[mine]
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> Any:
+    def backward(saved: Any, dy: Any) -> Any:
         there, mine = _places(*saved.layouts)
         size = max(there.max(initial=0), mine.max(initial=0)) + 1
         total = IndexAdd.of(zeros(size, dy), there.ravel(), dy.reshape(there.size), dim=0)
-        return (total / np.maximum(np.bincount(mine.ravel(), minlength=size), 1))[mine]
+        count = np.bincount(mine.ravel(), minlength=size)  # a place that x has twice shares its gradient
+        return (total / np.maximum(count, 1).astype(dy.dtype))[mine]
 
 
 def _places(*layouts: Any) -> tuple:

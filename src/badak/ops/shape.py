@@ -11,7 +11,7 @@ from badak.kernels.memory_format import empty, turn
 from badak.ops._broadcast import reshaped_as, summing, unbroadcast, zeros
 from badak.ops.along import IndexAdd
 from badak.ops.batching import adapted, aligned, along, reshaped
-from badak.ops.concat import Cat, Stack
+from badak.ops.concat import Stack
 from badak.ops.copy_slices import WriteView
 from badak.ops.op import Op
 from badak.ops.operation import operation
@@ -79,20 +79,14 @@ class Split(Op):
         return tuple([x[key] for key in _pieces(sizes, axis)])
 
     @staticmethod
-    def backward(saved: Any, *dys: Any) -> np.ndarray:
+    def backward(saved: Any, *dys: Any) -> Any:
         axis, shape = saved.axis, saved.shape
-        dtype = next(dy.dtype for dy in dys if dy is not None)
         side_by_side = _joined(dys, shape, axis)
         if side_by_side is not None:
             return side_by_side
-        whole = [np.zeros((*shape[:axis], n, *shape[axis + 1 :]), dtype) if dy is None else dy for n, dy in zip(saved.sizes, dys)]
-        return kernels.of(whole[0]).concatenate(whole, axis)
-
-    @staticmethod
-    def double_backward(saved: Any, *dys: Any) -> Any:
-        axis, like = saved.axis, next(dy for dy in dys if dy is not None)
-        sizes = [(*saved.shape[:axis], n, *saved.shape[axis + 1 :]) for n in saved.sizes]
-        return Cat.of(*(zeros(size, like) if dy is None else dy for size, dy in zip(sizes, dys)), axis=axis)
+        like = next(dy for dy in dys if dy is not None)
+        whole = [zeros((*shape[:axis], n, *shape[axis + 1 :]), like) if dy is None else dy for n, dy in zip(saved.sizes, dys)]
+        return kernels.of(like).concatenate(whole, axis)
 
 
 def _joined(dys: tuple, shape: tuple[int, ...], axis: int) -> Any:
@@ -102,7 +96,7 @@ def _joined(dys: tuple, shape: tuple[int, ...], axis: int) -> Any:
     hook has seen is copied (`autograd/engine.py`).
     """
     first = dys[0]
-    if axis != len(shape) - 1 or first is None or first.base is None:
+    if axis != len(shape) - 1 or type(first) is not np.ndarray or first.base is None:
         return None
     base, at = first.base, first.__array_interface__["data"][0]
     if base.size != math.prod(shape) or not base.flags.c_contiguous or at != base.__array_interface__["data"][0]:
