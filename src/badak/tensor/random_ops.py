@@ -1,6 +1,5 @@
 """Draws by rejection: gamma, Poisson, binomial numbers and proportions; see `kernels/reference/_rejection.py`."""
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -63,13 +62,8 @@ class StandardGamma(Op):
 
     @staticmethod
     @quiet
-    def backward(saved: Any, dy: np.ndarray) -> tuple:
-        return dy * special.gamma_slope(saved.x, saved.a), None
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> tuple:
-        run = importlib.import_module("badak.tensor.double_backward.array").run  # which few programs need
-        return dy * run(GammaSlope, saved.x, saved.a), None
+    def backward(saved: Any, dy: Any) -> tuple:
+        return dy * GammaSlope.of(saved.x, saved.a), None
 
 
 class DirichletDraw(Op):
@@ -81,14 +75,8 @@ class DirichletDraw(Op):
         return x.copy()
 
     @staticmethod
-    def backward(saved: Any, dy: np.ndarray) -> tuple:
-        slope = DirichletSlope.forward(None, saved.x, saved.a, saved.a.sum(-1, keepdims=True))
-        return slope * (dy - (saved.x * dy).sum(-1, keepdims=True)), None
-
-    @staticmethod
-    def double_backward(saved: Any, dy: Any) -> Any:
-        run = importlib.import_module("badak.tensor.double_backward.array").run  # which few programs need
-        slope = run(DirichletSlope, saved.x, saved.a, saved.a.sum(-1, keepdims=True))
+    def backward(saved: Any, dy: Any) -> tuple:
+        slope = DirichletSlope.of(saved.x, saved.a, saved.a.sum(-1, keepdims=True))
         return slope * (dy - (saved.x * dy).sum(-1, keepdims=True)), None
 
 
