@@ -5,21 +5,7 @@ from collections.abc import Sequence
 from badak.core.errors import ArgumentError
 from badak.distributions.constraints import independent, nonnegative, positive, real, simplex, unit_interval
 from badak.distributions.distribution import Distribution, batch_of, broadcast_all
-from badak.tensor import (
-    Size,
-    Tensor,
-    as_tensor,
-    digamma,
-    empty,
-    finfo,
-    igamma,
-    lgamma,
-    randn,
-    stack,
-    where,
-    xlogy,
-    zeros_like,
-)  # fmt: skip
+from badak.tensor import Size, Tensor, as_tensor, digamma, empty, finfo, igamma, lgamma, randn, stack, where, xlogy, zeros_like
 from badak.tensor.random_ops import dirichlet, gamma
 
 

@@ -5,22 +5,14 @@ from typing import Any
 import numpy as np
 
 from badak.core import events
-from badak.core.errors import (
-    ArgumentError,
-    DTypeError,
-    GraphError,
-    expect_kind,
-    tr,
-)
+from badak.core.errors import ArgumentError, DTypeError, GraphError, expect_kind, tr
 from badak.kernels.reference import special
 from badak.ops._broadcast import quiet
 from badak.ops.op import Op
 from badak.tensor import dtypes
 from badak.tensor.apply import apply
 from badak.tensor.dtypes import finfo
-from badak.tensor.generator import (
-    Generator,
-)
+from badak.tensor.generator import Generator
 from badak.tensor.random import _drawn as flat
 from badak.tensor.random import _finish, _need_float, or_default
 from badak.tensor.shape import broadcast_tensors

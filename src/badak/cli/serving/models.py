@@ -21,15 +21,7 @@ from badak.models.pretrained import is_hub_name
 from badak.nn import Module
 from badak.nn.quantization import quantize
 from badak.training.build import PRECISIONS, Trained
-from badak.training.load import (
-    Translator,
-    load_fill_mask,
-    load_generator,
-    load_text_encoder,
-    load_translator,
-    open_filler,
-    task_of,
-)  # fmt: skip
+from badak.training.load import Translator, load_fill_mask, load_generator, load_text_encoder, load_translator, open_filler, task_of
 
 TOGETHER = 64  # texts of several requests that an encoder reads at once
 

@@ -11,15 +11,7 @@ from badak.tensor.create import as_tensor, zeros
 from badak.tensor.dtypes import Device, check_place
 from badak.tensor.dtypes import dtype as DType  # noqa: N812
 from badak.tensor.index import index_add, index_put
-from badak.tensor.sparse.layout import (
-    CompressedTensor,
-    CooTensor,
-    SparseTensor,
-    compressed,
-    coo,
-    distinct,
-    expect_coo,
-)  # fmt: skip
+from badak.tensor.sparse.layout import CompressedTensor, CooTensor, SparseTensor, compressed, coo, distinct, expect_coo
 from badak.tensor.tensor import Tensor
 
 _INTS = (dtypes.int64, dtypes.int32)
