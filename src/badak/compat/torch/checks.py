@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from badak.core.public_api import overriding
+from badak.core.public_api.taken import named
 from badak.tensor import Tensor
 from badak.tensor.storage import TypedStorage, UntypedStorage
 
@@ -25,29 +26,18 @@ def _check_with(error_type: type[Exception], cond: bool, message: Callable[[], o
     raise error_type(_UNSAID if message is None else str(message()))
 
 
-def _check(cond: bool, message: Callable[[], object] | None = None) -> None:
-    """Raise RuntimeError with what message() gives, unless cond is True."""
-    _check_with(RuntimeError, cond, message)
+def _raising(name: str, error_type: type[Exception]) -> Callable[..., None]:
+    def check(cond: bool, message: Callable[[], object] | None = None) -> None:
+        _check_with(error_type, cond, message)
+
+    return named(check, name, f"Raise {error_type.__name__} with what message() gives, unless cond is True.")
 
 
-def _check_index(cond: bool, message: Callable[[], object] | None = None) -> None:
-    """As _check, with IndexError."""
-    _check_with(IndexError, cond, message)
-
-
-def _check_value(cond: bool, message: Callable[[], object] | None = None) -> None:
-    """As _check, with ValueError."""
-    _check_with(ValueError, cond, message)
-
-
-def _check_type(cond: bool, message: Callable[[], object] | None = None) -> None:
-    """As _check, with TypeError."""
-    _check_with(TypeError, cond, message)
-
-
-def _check_not_implemented(cond: bool, message: Callable[[], object] | None = None) -> None:
-    """As _check, with NotImplementedError."""
-    _check_with(NotImplementedError, cond, message)
+_check = _raising("_check", RuntimeError)
+_check_index = _raising("_check_index", IndexError)
+_check_value = _raising("_check_value", ValueError)
+_check_type = _raising("_check_type", TypeError)
+_check_not_implemented = _raising("_check_not_implemented", NotImplementedError)
 
 
 def _check_is_size(i: int, message: Callable[[], object] | None = None, *, max: int | None = None) -> None:

@@ -1,11 +1,12 @@
 """Sparse tensors from their parts, from dense tensors and from each other, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, IndexOutOfRangeError, ShapeError, tr
+from badak.core.public_api.taken import named
 from badak.tensor import dtypes, layouts
 from badak.tensor.create import as_tensor, zeros
 from badak.tensor.dtypes import Device, check_place
@@ -171,7 +172,7 @@ def to_dense(input: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
     return input if dtype is None else input.to(dtype)
 
 
-def to_sparse(input: Tensor, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None) -> Tensor:
+def to_sparse(input: Tensor, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Tensor:
     """The tensor as a sparse one: what is not 0 and where it stands.
 
     Args:
@@ -214,36 +215,28 @@ def to_sparse_coo(input: Tensor) -> CooTensor:
     return _coo_of(input, None)
 
 
-def to_sparse_csr(input: Tensor, dense_dim: int | None = None) -> Tensor:
-    """A matrix as a sparse one of layout sparse_csr.
+def _to_lines(layout: str, indices: str) -> Callable[..., Tensor]:
+    kind = getattr(layouts, layout)
 
-    Args:
-        input: a matrix of any layout
-        dense_dim: refused but for 0 and None
+    def function(input: Tensor, dense_dim: int | None = None) -> Tensor:
+        return to_sparse(input, layout=kind, dense_dim=dense_dim)
 
-    Returns: tensor of layout sparse_csr
-
-    Example:
-        >>> badak.eye(2).to_sparse_csr().crow_indices().tolist()
-        [0, 1, 2]
-    """
-    return to_sparse(input, layout=layouts.sparse_csr, dense_dim=dense_dim)
+    return named(function, f"to_{layout}", _TO_LINES.format(layout=layout, indices=indices))
 
 
-def to_sparse_csc(input: Tensor, dense_dim: int | None = None) -> Tensor:
-    """A matrix as a sparse one of layout sparse_csc.
+_TO_LINES = """A matrix as a sparse one of layout {layout}.
 
-    Args:
-        input: a matrix of any layout
-        dense_dim: refused but for 0 and None
+Args:
+    input: a matrix of any layout
+    dense_dim: refused but for 0 and None
 
-    Returns: tensor of layout sparse_csc
+Returns: tensor of layout {layout}
 
-    Example:
-        >>> badak.eye(2).to_sparse_csc().ccol_indices().tolist()
-        [0, 1, 2]
-    """
-    return to_sparse(input, layout=layouts.sparse_csc, dense_dim=dense_dim)
+Example:
+    >>> badak.eye(2).to_{layout}().{indices}().tolist()
+    [0, 1, 2]
+"""
+to_sparse_csr, to_sparse_csc = _to_lines("sparse_csr", "crow_indices"), _to_lines("sparse_csc", "ccol_indices")
 
 
 def coalesce(input: Tensor) -> Tensor:
