@@ -8,7 +8,6 @@ from badak.kernels import elementary
 from badak.kernels.reference._arrays import running
 from badak.ops._broadcast import by_rows, quiet, zeros
 from badak.ops.along import ScatterAdd
-from badak.ops.concat import Stack
 from badak.ops.op import Op
 
 
@@ -74,7 +73,7 @@ class LogCumSumExp(Op):
         for j in reversed(range(len(d))):
             rest = d[j] + (rest * ratio(y[j], y[j + 1]) if j + 1 < len(d) else rest)
             dxs.append(rest * ratio(x[j], y[j]))
-        return Stack.of(*reversed(dxs), axis=axis)
+        return np.moveaxis(np.concatenate([dx[None] for dx in reversed(dxs)]), 0, axis)
 
 
 def ratio(a: Any, b: Any) -> Any:

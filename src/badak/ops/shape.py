@@ -159,19 +159,13 @@ def _diagonal(x: np.ndarray, offset: Any, a: int, b: int) -> np.ndarray:
     return np.einsum("...ii->...i", x[..., :n, :n])
 
 
-def _on_diagonal(dy: np.ndarray, x_shape: tuple[int, ...], offset: int, a: int, b: int) -> np.ndarray:
-    dx = np.zeros(x_shape, dy.dtype)
-    _diagonal(dx, offset, a, b)[...] = dy
-    return dx
-
-
-def _written_on_diagonal(dy: Any, x_shape: tuple[int, ...], offset: int, a: int, b: int) -> Any:
+def _on_diagonal(dy: Any, x_shape: tuple[int, ...], offset: int, a: int, b: int) -> Any:
     return WriteView.of(zeros(x_shape, dy), dy, steps=((Diagonal, {"offset": offset, "a": a, "b": b}, 0),))
 
 
 Diagonal = operation(
     "Diagonal", "y[..., k] = x[.., k, .., k + offset, ..] for axes a, b;   dx = dy on that diagonal, 0 elsewhere.",
-    _diagonal, _on_diagonal, twice=(_written_on_diagonal,), view=True, batching=along("a", "b"),
+    _diagonal, _on_diagonal, view=True, batching=along("a", "b"),
 )  # fmt: skip
 
 
