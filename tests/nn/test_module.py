@@ -133,6 +133,17 @@ def test_dir_lists_members_and_no_numbers():
     assert {"weight", "bias"} <= set(dir(nn.Linear(1, 1)))
 
 
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+def test_an_attribute_that_is_missing_before_init_is_told(lib):
+    class Early(lib.nn.Module):
+        def __init__(self):
+            self.width
+
+    with pytest.raises(AttributeError) as caught:
+        Early()
+    assert str(caught.value).startswith("'Early' object has no attribute 'width'")
+
+
 # ------------------------------------------------------------------ walking
 
 

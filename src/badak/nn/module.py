@@ -190,7 +190,9 @@ class Module(Moving, State, Hooks):
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._buffers, *self._modules}
+        own = self.__dict__  # without tables before Module.__init__
+        held = (name for table in MEMBERS for name in own.get(table, ()))
+        names = {*dir(type(self)), *own, *held}
         return sorted(name for name in names if not name[0].isdigit())
 
     def __getstate__(self) -> dict:
