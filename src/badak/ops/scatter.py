@@ -49,7 +49,7 @@ class ScatterReduce(Op):
             y[touched] = _start(reduce, x.dtype)
         count = np.where(touched & (not include_self), 0, 1)
         if reduce == "mean":
-            at_places(np.add, count, at, 1)
+            at_places(np.add, count, at, np.ones(src.shape, count.dtype))
         at_places(UFUNCS[reduce], y, at, src)
         if reduce == "mean":
             y = np.where(touched, y // count if x.dtype.kind in "iu" else y / count, y).astype(x.dtype)
@@ -111,8 +111,8 @@ def _of_others(saved: Any, dy: np.ndarray) -> tuple:
     product = np.where(own & ~odd(x), x, one)
     at_places(np.multiply, product, at, np.where(odd(src), one, src))
     zeros, nans = ((own & each).astype(np.int64) for each in (x == 0, odd(x) & (x != 0)))
-    at_places(np.add, zeros, at, src == 0)
-    at_places(np.add, nans, at, odd(src) & (src != 0))
+    at_places(np.add, zeros, at, (src == 0).astype(np.int64))
+    at_places(np.add, nans, at, (odd(src) & (src != 0)).astype(np.int64))
 
     def part(e: Any, p: Any, z: Any, n: Any) -> Any:
         p = np.where(n > (odd(e) & (e != 0)), one * np.nan, p)

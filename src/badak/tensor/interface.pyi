@@ -1089,7 +1089,7 @@ class Methods:
         """to(dtype), to(device), to(device, dtype), to(other): x in that dtype; badak's only device is the CPU."""
     def to_dense(self, dtype: Any = None, *, masked_grad: _bool | None = None) -> Tensor:
         """All values, with the zeros; a dense tensor as it is. dvalues: the gradient at their places."""
-    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: Any = None) -> Tensor:
+    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: _int | None = None) -> Tensor:
         """The tensor as a sparse one: what is not 0 and where it stands."""
     def to_sparse_coo(self) -> Any:
         """to_sparse of layout sparse_coo."""

@@ -14,9 +14,9 @@ def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     'x (N, C, ...) with channel g C/groups + i at i groups + g: groups mixed. Source: Zhang et al. 2018, "ShuffleNet".'
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     'x (N, C, ...) with channel g C/groups + i at i groups + g: groups mixed. Source: Zhang et al. 2018, "ShuffleNet".'
-def upsample_nearest(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
     'As `interpolate` with mode "nearest".'
-def upsample_bilinear(input: Tensor, size: Tensor | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
     'As `interpolate` with mode "bilinear" and align_corners=True.'
 def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
     """The largest number of windows that overlap by chance, x (N, C, H, W) or (C, H, W); dx = dy at that place."""

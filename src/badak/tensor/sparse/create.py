@@ -172,7 +172,9 @@ def to_dense(input: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
     return input if dtype is None else input.to(dtype)
 
 
-def to_sparse(input: Tensor, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None) -> Tensor:
+def to_sparse(
+    input: Tensor, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None, dense_dim: int | None = None
+) -> Tensor:
     """The tensor as a sparse one: what is not 0 and where it stands.
 
     Args:
