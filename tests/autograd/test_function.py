@@ -409,3 +409,53 @@ def test_defaults_and_names_of_forward_reach_setup_context_as_inputs(lib):
     for made, gradient in calls:
         assert lib.autograd.grad(made, x)[0].item() == gradient
     assert seen == [3, 2, 2, 1]
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "no_grad"])
+def test_an_input_that_forward_hands_out_is_not_the_output(recorded):
+    def program(lib):
+        def forward(ctx, x, z, marked):
+            if marked:
+                ctx.mark_non_differentiable(x)
+            return x, z * 2
+
+        F = function(lib, forward=forward, backward=lambda ctx, dx, dz: (dx, 2 * dz, None))
+        found = []
+        for x in (lib.ones(2), lib.ones(2, dtype=lib.int64), lib.ones(2, requires_grad=True), lib.ones(2, requires_grad=True) * 1):
+            for marked in (False, True):
+                with lib.set_grad_enabled(recorded):
+                    y, w = F.apply(x, lib.ones(2, requires_grad=True), marked)
+                    found += [y is x, y.data_ptr() == x.data_ptr(), y.requires_grad, x.requires_grad, w.requires_grad]
+                    with lib.no_grad():
+                        plain = F.apply(lib.ones(2), lib.ones(2), marked)[0].requires_grad_()
+                        found.append(plain.requires_grad)
+        return found
+
+    agree(program)
+
+
+def test_an_input_that_is_dirty_and_wants_no_gradient_keeps_its_history():
+    def program(lib):
+        def forward(ctx, x):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            ctx.mark_non_differentiable(x)
+            return x
+
+        F = function(lib, forward=forward, backward=lambda ctx, dy: dy)
+        x = lib.ones(2, requires_grad=True).clone()
+        y = F.apply(x)
+        plain = lib.ones(2)
+        return [y, x, y is x, y.requires_grad, x.requires_grad, F.apply(plain) is plain]
+
+    agree(program)
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_what_is_marked_dirty_is_returned(lib):
+    F = function(lib, forward=lambda ctx, x: (ctx.mark_dirty(x.mul_(2)), x.clone())[1], backward=lambda ctx, dy: 2 * dy)
+    for x in (lib.ones(2), lib.ones(2, requires_grad=True).clone()):
+        with pytest.raises(
+            RuntimeError, match="Some elements marked as dirty during the forward method were not returned as output"
+        ):
+            F.apply(x)

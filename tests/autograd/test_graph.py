@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import importlib
 import math
 import threading
 import warnings
@@ -1057,6 +1058,48 @@ def test_an_edge_of_the_graph_stands_for_its_tensor(lib):
     with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
         lib.autograd.grad((x * 3).sum(), edges[1])
     assert lib.autograd.grad((x * 3).sum(), edges[1], allow_unused=True) == (None,)
+
+
+@both
+def test_a_backward_goes_to_edges_of_the_graph(lib):
+    x, y = leaf(lib, [1.0, 2.0]), leaf(lib, [3.0, 4.0])
+    edge_of = lib.autograd.graph.get_gradient_edge
+    z = x * y
+    lib.autograd.backward((z * z).sum(), inputs=[edge_of(x)])
+    assert (x.grad.tolist(), y.grad) == ([18.0, 64.0], None)
+    z = x * y
+    (z * z).sum().backward(inputs=edge_of(z), retain_graph=True)  # no leaf
+    assert (x.grad.tolist(), y.grad, z.is_leaf) == ([18.0, 64.0], None, False)
+    lib.autograd.backward(z.sum(), inputs=(edge_of(z), y))
+    assert y.grad.tolist() == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used when the given input is a GradientEdge"):
+        lib.autograd.grad((x * 2).sum(), (x, edge_of(y)), allow_unused=True, materialize_grads=True)
+
+
+@both
+def test_a_gradient_is_a_tensor_that_is_complex_where_its_output_is(lib):
+    x = leaf(lib, [1.0, 2.0])
+    for given in ([1.0, 1.0], 2.0, (1.0, 1.0)):
+        with pytest.raises(TypeError, match="gradients can be either Tensors or None|not iterable"):
+            (x * 2).backward(given)
+    with pytest.raises(RuntimeError, match="both grad_output and output are required to have the same dtype"):
+        (x * 2).backward(lib.tensor([1 + 1j, 1j]))
+    with pytest.raises(RuntimeError, match="both grad_output and output are required to have the same dtype"):
+        lib.autograd.grad(x * 1j, x, lib.ones(2))
+    assert x.grad is None
+
+
+@both
+def test_pytorchs_inner_switch_records_or_not(lib):
+    if lib is badak:
+        assert badak._disable_dynamo(len)([1]) == 1
+    inner = importlib.import_module("badak.compat.torch.core") if lib is badak else torch._C
+    inner._set_grad_enabled(False)
+    try:
+        assert not lib.is_grad_enabled() and not (leaf(lib, [1.0]) * 2).requires_grad
+    finally:
+        inner._set_grad_enabled(True)
+    assert lib.is_grad_enabled()
 
 
 @both

@@ -23,7 +23,7 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Any = None,
-    inputs: Sequence[Tensor] | Sequence[int] | None = None,
+    inputs: Sequence[Tensor] | Sequence[int] | Sequence[GradientEdge] | None = None,
 ) -> None:
     """Add the sum of the gradients of `tensors` to the leaves they depend on."""
     tensors = _as_list(tensors)
@@ -75,7 +75,7 @@ def grad(
     gradients = _as_list(grad_outputs) or [None] * len(outputs)
     if is_grads_batched:
         return _by_rows(outputs, inputs, gradients, retain_graph, create_graph, allow_unused, materialize_grads)
-    edges = [(x.node._node, x.output_nr) if isinstance(x, GradientEdge) else x._edge() for x in inputs]
+    edges = [x._edge() for x in inputs]
     for i, edge in enumerate(edges):
         if edge is None:
             cause = tr("One of the differentiated Tensors does not require grad (inputs[{}])", i)
@@ -93,6 +93,9 @@ def grad(
                        "" if isinstance(x, GradientEdge) else tr(", shape {}", tuple(x.shape)))  # fmt: skip
             raise GraphError(cause, "allow_unused=True gives None there")
         if isinstance(x, GradientEdge):
+            if dx is None and materialize_grads:
+                cause = tr("materialize_grads cannot be used when the given input is a GradientEdge (inputs[{}])", i)
+                raise GraphError(cause, "the tensor itself, whose shape is known, or allow_unused=True alone")
             made.append(
                 dx if dx is None or isinstance(dx, Tensor) else Rows.as_tensor(dx) if type(dx) is Rows else Tensor._of(dx.copy())
             )

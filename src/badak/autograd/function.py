@@ -178,12 +178,18 @@ class Function:
                 "passed to ctx.mark_dirty().",
                 "ctx.mark_dirty(x) of an argument x of forward",
             )
+        if any(not any(x is y for y in outputs) for x in ctx._dirty):
+            cause = tr("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                       "modified inplace must all be outputs of the Function.")  # fmt: skip
+            raise GraphError(cause, "return what ctx.mark_dirty was given")
         if any(needs):
             for x in ctx._dirty:
                 refuse_leaf(x)
             outputs = _record(cls, ctx, args, edges, outputs)
-        elif modes.grad:
-            _note_views(cls.__name__, ctx, args, outputs)
+        else:
+            outputs = tuple(_without_history(y, ctx, args) for y in outputs)
+            if modes.grad:
+                _note_views(cls.__name__, ctx, args, outputs)
         return outputs if isinstance(made, tuple) else outputs[0]
 
 
@@ -328,6 +334,7 @@ def _record(function, ctx, args, edges, outputs):
     views = []
     for slot, y in enumerate(outputs):
         if not isinstance(y, Tensor) or id(y) in ctx._not_differentiable or not (y.is_floating_point() or y.is_complex()):
+            made[slot] = _without_history(y, ctx, args)
             continue
         if not any(y is d for d in ctx._dirty):
             if id(y) in given:
@@ -346,6 +353,15 @@ def _record(function, ctx, args, edges, outputs):
         if y._kept_by is not None:
             y._keep_here()
     return tuple(made)
+
+
+def _without_history(y: Any, ctx: FunctionContext, args: Sequence) -> Any:
+    """An output that wants no gradient: of an input that forward hands out a tensor of its own, on the same memory."""
+    if not isinstance(y, Tensor) or not any(y is a for a in args):
+        return y
+    if y.requires_grad:
+        return y.detach()
+    return y if any(y is d for d in ctx._dirty) else y.view_as(y)
 
 
 def _note_views(name: str, ctx, args, outputs) -> None:

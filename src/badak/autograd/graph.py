@@ -89,6 +89,12 @@ class GradientEdge(NamedTuple):
     node: Any
     output_nr: int
 
+    def _edge(self) -> tuple:
+        return self.node._node, self.output_nr
+
+    def _accumulate(self, dx: Any, owned: bool) -> None:
+        """Where no leaf ends, a gradient that arrives is nobody's."""
+
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor that requires a gradient; ArgumentError for any other."""

@@ -10,7 +10,7 @@ import numpy as np
 from badak.autograd.engine import backpropagate
 from badak.autograd.node import Leaf
 from badak.core import events
-from badak.core.errors import ArgumentError, GraphError, ShapeError, name_of, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, DTypeError, GraphError, ShapeError, name_of, tr
 from badak.core.modes import anywhere, modes
 from badak.tensor.batched import Batched
 from badak.tensor.dtypes import Size
@@ -47,7 +47,7 @@ def _backward(outputs, gradients, retain_graph, create_graph: bool, inputs) -> N
     if inputs is None:
         walk_back(outputs, gradients, retain_graph, create_graph)
         return
-    inputs = [inputs] if hasattr(inputs, "_edge") else list(inputs)
+    inputs = [inputs] if hasattr(inputs, "_edge") else list(inputs)  # tensors, or edges of get_gradient_edge
     if not inputs:
         raise ArgumentError("'inputs' argument to backward() cannot be empty.", "leave inputs out to reach every leaf")
     edges = [x._edge() for x in inputs]
@@ -128,7 +128,10 @@ def root(y: "Tensor", dy: Any) -> tuple:
         one = np.ones_like(y._array)
         events.constant(one)
         return edge, one
-    given = getattr(dy, "_array", dy)
+    if not hasattr(dy, "_array"):
+        cause = tr("gradients can be either Tensors or None, but got {}", type(dy).__name__)
+        raise ArgumentTypeError(cause, "badak.tensor(gradient)")
+    given = dy._array
     array = given if type(given) is Batched else np.asarray(given)
     if array.shape != y._array.shape:
         cause = tr(
@@ -137,4 +140,8 @@ def root(y: "Tensor", dy: Any) -> tuple:
             Size(y._array.shape),
         )
         raise ShapeError(cause, "pass a gradient of the output's shape")
+    if (array.dtype.kind == "c") != (y._array.dtype.kind == "c"):
+        cause = tr("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+                   "grad_output[0] has a dtype of {} and output[0] has a dtype of {}.", dy.dtype, y.dtype)  # fmt: skip
+        raise DTypeError(cause, "gradient.to(output.dtype), or gradient.real")
     return edge, array if type(array) is Batched else array.astype(y._array.dtype, copy=False)

@@ -6,6 +6,7 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
+from badak.autograd import set_grad_enabled
 from badak.autograd.saved import SavedTensor, _refused
 from badak.compat.torch.conv_backend import _ConvBackend as _ConvBackend
 from badak.compat.torch.conv_backend import _select_conv_backend as _select_conv_backend
@@ -170,6 +171,11 @@ def is_batchedtensor(tensor: Any) -> bool:
 def _is_torch_function_mode_enabled() -> bool:
     """Whether a TorchFunctionMode is entered."""
     return bool(overriding.state.modes)
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    """What is recorded from here on."""
+    set_grad_enabled(enabled)
 
 
 def _is_alias_of(tensor: Any, other: Any) -> bool:

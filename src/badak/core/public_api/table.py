@@ -76,6 +76,7 @@ _SERVES = {
     "compat.torch.core": "_C _C._functorch",
     "compat.torch.core_nn": "_C._nn",
     "compat.torch.jit.Error": "JITException",
+    "compat.torch.compiler.disable": "_disable_dynamo",
     "compat.torch._vf": "_VF",
     "compat.torch.library": "_custom_ops library",
     "compat.torch.dynamo": "_dynamo _functorch _inductor _logging",
