@@ -442,6 +442,30 @@ def test_operands_that_share_a_part_of_the_memory_are_refused_as_in_pytorch(name
     assert story(bk) == story(torch)
 
 
+OF_ITS_OWN = {
+    "number": lambda x: x.__setitem__(slice(None), x[1, 1]), "row": lambda x: x.__setitem__(slice(None), x[1]),
+    "rows": lambda x: x.__setitem__(slice(None), x[1:2]), "column": lambda x: x.__setitem__(slice(None), x[:, 1:2]),
+    "same row": lambda x: x.__setitem__(1, x[1][None]), "where": lambda x: x.__setitem__(x > 2, x[1, 1]),
+    "masked_fill_": lambda x: x.masked_fill_(x > 2, x[1, 1]), "index_fill_": lambda x: x.index_fill_(0, x[0].long() - 1, x[1, 1]),
+    "whole": lambda x: x.__setitem__(slice(None), x), "rows of it": lambda x: x.__setitem__(slice(1, 3), x[0]),
+    "copy_": lambda x: x.copy_(x[1]), "sub_": lambda x: x.sub_(x[1]), "fill_": lambda x: x.fill_(x[1, 1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_ITS_OWN)
+def test_a_part_of_a_tensor_is_stretched_over_the_tensor_as_in_pytorch(name):
+    def story(lib):
+        x = lib.arange(1.0, 10.0).reshape(3, 3)
+        try:
+            OF_ITS_OWN[name](x)
+        except RuntimeError as error:
+            assert "refer to a single memory location" in str(error)
+            return "refused"
+        return x.tolist()
+
+    assert story(bk) == story(torch)
+
+
 def test_entries_that_share_a_place_are_filled_together():
     for lib in (torch, bk):
         base = lib.ones(2, 1, 3)

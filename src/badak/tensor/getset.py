@@ -55,7 +55,9 @@ def setitem(x: Tensor, key: Any, value: Tensor | float) -> None:
     if not isinstance(value, Tensor):
         value = _values(value, x._array.dtype)
     elif basic and type(value._array) is type(x._array) is np.ndarray and np.may_share_memory(x._array, value._array):
-        refuse_overlap(Tensor._of(x._array[key]), (value,), "__setitem__")
+        part = x._array[key]
+        if part.shape == value._array.shape:  # what is stretched to the part may lie in it, as in PyTorch
+            refuse_overlap(Tensor._of(part), (value,), "__setitem__")
     recording = modes.grad and (x.requires_grad or (isinstance(value, Tensor) and value.requires_grad))
     if basic and x._whole is not None and not x._array.flags.writeable:
         x, key = getitem(x, key), Ellipsis  # where entries of x share a place, those of a part need not

@@ -43,15 +43,16 @@ _BY_PLACE = frozenset("index_add_ index_fill_ index_put_ index_reduce_ put_ scat
 def twin(function: Callable, name: str) -> Callable:
     """The in-place form of a function: its result goes into its first argument."""
 
-    by_place = name in _BY_PLACE
+    by_place, called = name in _BY_PLACE, signature(function)
+    fills = [*called.parameters, "value"].index("value") - 1  # where a number stands that is read before anything is written
 
     def in_place(input, *args, **named) -> Tensor:
-        refuse_overlap(input, (*args, *named.values()), name, by_place)
+        others = (*args[:fills], *args[fills + 1 :], *(x for key, x in named.items() if key != "value"))
+        refuse_overlap(input, others, name, by_place)
         return store(input, function(input, *args, **named), name)
 
     in_place.__name__ = in_place.__qualname__ = name
     in_place.__doc__ = f"{name[:-1]}, in place."
-    called = signature(function)
     kept = [each for each in called.parameters.values() if each.name != "out"]
     in_place.__signature__ = called.replace(parameters=kept, return_annotation=Tensor)  # type: ignore[attr-defined]
     return in_place
