@@ -1,5 +1,6 @@
 """out= of every dtype: where PyTorch casts the result into it, where it wants the result's own dtype, and what it computes in."""
 
+import itertools
 import warnings
 
 import pytest
@@ -112,6 +113,51 @@ def test_an_operation_in_place_or_of_two_dtypes_that_pytorch_refuses(t):
     with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
         x.add(x, alpha=True)
     assert x.bool().add(x.bool(), alpha=True).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_", "rsub"])
+def test_alpha_is_of_a_kind_that_the_result_holds(name):
+    def told(t, values):
+        first, second, alpha = (t.tensor(x[0]) if isinstance(x, list) else x for x in values)
+        try:
+            called = getattr(t, name) if hasattr(t, name) else getattr(t.Tensor, name)
+            made = called(first, second, alpha=alpha)
+        except (RuntimeError, TypeError):
+            return "refused"
+        return str(made.dtype).rpartition(".")[2], made.item()
+
+    numbers = True, False, 1, 2, -1, 300, 2.5, 1j, [True], [2], [2.5]
+    operands = True, 2, 2.5, [True], [False], [1], [1.5]
+    for values in itertools.product(operands if name in ("add", "sub") else operands[3:], (*operands, 1j), numbers):
+        assert told(badak, values) == told(torch, values), values
+
+
+FACTORS = {
+    "addcmul": lambda t, x, c: t.addcmul(x, x, x, value=c),
+    "addcdiv": lambda t, x, c: t.addcdiv(x, x, x + 1, value=c),
+    "alpha": lambda t, x, c: t.addmm(x, x, x, alpha=c),
+    "beta": lambda t, x, c: t.baddbmm(x[None], x[None], x[None], beta=c),
+    "rows": lambda t, x, c: t.addmv(x[0], x, x[0], alpha=c, beta=c),
+    "outer": lambda t, x, c: t.addr(x, x[0], x[0], alpha=c),
+    "lerp": lambda t, x, c: t.lerp(x, x + x, c),
+    "threshold": lambda t, x, c: t.nn.functional.threshold(x, 0, c),
+    "threshold_": lambda t, x, c: t.threshold_(x, c, c),
+    "scatter": lambda t, x, c: t.scatter(x, 0, t.tensor([[0]]), c, reduce="add"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "float16", "complex64"])
+@pytest.mark.parametrize("name", FACTORS)
+def test_a_factor_is_of_the_dtype_that_the_result_keeps(name, dtype):
+    def told(t, c):
+        try:
+            made = FACTORS[name](t, t.tensor([[1, 0], [3, 2]]).to(getattr(t, dtype)), c)
+        except (RuntimeError, NotImplementedError):
+            return "refused"
+        return str(made.dtype).rpartition(".")[2], [round(complex(x).real, 3) for x in made.flatten().tolist()]
+
+    for c in (2, 2.5, 1j, 1e39):
+        assert told(badak, c) == told(torch, c), c
 
 
 @pytest.mark.parametrize("t", [torch, badak])

@@ -10,7 +10,7 @@ from badak.tensor.apply import apply
 from badak.tensor.convert import cast
 from badak.tensor.data import fit
 from badak.tensor.once_more import keep
-from badak.tensor.promote import binary, into, not_a_tensor, number, operand, result_type, same, tensor_of
+from badak.tensor.promote import binary, factor, into, not_a_tensor, number, operand, result_type, same, tensor_of
 from badak.tensor.tensor import Tensor
 
 _TAKE_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")  # of two numbers they make a tensor too, as in PyTorch
@@ -67,13 +67,12 @@ def add(input: Tensor | complex, other: Any, *, alpha: complex | None = 1, out: 
 
 def sub(input: Any, other: Any, *, alpha: complex | None = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha other.   dinput = dy, dother = -alpha dy.   Booleans cannot be subtracted, as in PyTorch."""
+    no_bool("Subtraction", input, other)
     if alpha is True or isinstance(alpha, Tensor) or alpha != 1:  # a tensor is not asked: a compiled step could not be replayed
         other = _scaled(input, other, alpha)
     if type(other) is float or type(other) is int:
-        no_bool("Subtraction", input)
         y = run("sub", ops.Add, ops.Shift, ops.Shift, input, -other)
     else:
-        no_bool("Subtraction", input, other)
         other = operand(other, "sub")
         if isinstance(other, Tensor):
             y = run("sub", ops.Sub, ops.Shift, ops.SubFrom, input, other)
@@ -89,23 +88,28 @@ def rsub(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Tenso
 
 def _scaled(input, other, alpha):
     """alpha other. A tensor alpha is one number, through which no gradient goes, as in PyTorch."""
-    kinds = [x.dtype for x in (input, other) if isinstance(x, Tensor)]
-    broken = isinstance(alpha, float)
+    result, kind = result_type(input, other), type(alpha).__name__
     if isinstance(alpha, Tensor):
         if alpha.dim() or alpha.requires_grad:
             what = tr("one that requires grad") if alpha.requires_grad else tr("shape {}", tuple(alpha.shape))
             cause = tr("argument 'alpha' must be Number, or a tensor of no dimension; got {}", what)
             raise ArgumentTypeError(cause, "alpha.item()")
-        broken = alpha.is_floating_point()
-    if isinstance(alpha, bool) and any(k.kind != "bool" for k in kinds):
+        kind = alpha.dtype.kind
+    if kind == "bool" and result.kind != "bool":
         raise ArgumentError(tr("Boolean {} only supported for Boolean results.", "alpha"), "alpha=1")
-    if broken and all(k.kind in ("int", "uint", "bool") for k in kinds):
+    if kind == "float" and result.kind in ("int", "uint", "bool"):
         cause = tr("For integral input tensors, argument alpha must not be a floating point number.")
         raise ArgumentError(cause, "an int, or x.float()")
+    if kind == "complex" != result.kind:
+        cause = tr("For non-complex input tensors, argument alpha must not be a complex number.")
+        raise ArgumentError(cause, "a real number, or x.to(badak.complex64)")
+    if result.kind == "bool":
+        alpha = alpha.bool() if isinstance(alpha, Tensor) else bool(alpha)
+        return other & alpha
     if not isinstance(other, Tensor):
         return other * alpha
-    if all(k.kind in ("int", "uint") for k in kinds) and not isinstance(alpha, Tensor):
-        alpha = fit(alpha, result_type(input, other).numpy, "alpha")
+    if result.kind in ("int", "uint") and not isinstance(alpha, Tensor):
+        alpha = fit(alpha, result.numpy, "alpha")
     made = mul(other, alpha)
     keep((made,), other)
     return made
@@ -230,7 +234,7 @@ def positive(input: Tensor) -> Tensor:
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1, out: Tensor | None = None) -> Tensor:
     """input + value tensor1 tensor2.   dinput = dy, dtensor1 = value dy tensor2, dtensor2 = value dy tensor1."""
     xs = same(input, tensor1, tensor2)
-    return into(out, apply(ops.Addcmul, *xs, c=number(xs[0], value)[1]))
+    return into(out, apply(ops.Addcmul, *xs, c=factor(xs[0], value, "addcmul")))
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1, out: Tensor | None = None) -> Tensor:
@@ -242,7 +246,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex =
             "(input + value * (tensor1 / tensor2)), or torch.div(..., rounding_mode='trunc') for integers",
         )
     xs = same(input, tensor1, tensor2)
-    return into(out, apply(ops.Addcdiv, *xs, c=number(xs[0], value)[1]))
+    return into(out, apply(ops.Addcdiv, *xs, c=factor(xs[0], value, "addcdiv")))
 
 
 def lerp(input: Any, end: Any, weight: Any, *, out: Tensor | None = None) -> Tensor:
@@ -256,7 +260,7 @@ def lerp(input: Any, end: Any, weight: Any, *, out: Tensor | None = None) -> Ten
             raise DTypeError(tr("lerp: expected a real weight; got {}", weight.dtype), "input.to(weight.dtype)")
         y = apply(ops.Lerp, input, end, cast(weight, input.dtype))
     else:
-        y = apply(ops.LerpBy, input, end, c=number(input, operand(weight, "lerp"))[1])
+        y = apply(ops.LerpBy, input, end, c=factor(input, weight, "lerp"))
     return into(out, y)
 
 

@@ -22,7 +22,7 @@ from badak.tensor.create import zeros
 from badak.tensor.data import fit
 from badak.tensor.elementwise import check_mask, where
 from badak.tensor.getset import old_mask
-from badak.tensor.promote import into, operand
+from badak.tensor.promote import factor, into, operand
 from badak.tensor.tensor import Tensor
 
 
@@ -168,7 +168,7 @@ def _as_was(y, input) -> Tensor:
 
 def _scatter_reduced(input, dim: int, index, src, reduce: str) -> Tensor:
     if not isinstance(src, Tensor):
-        src = Tensor._of(np.full(index._array.shape, src, input._array.dtype))
+        src = Tensor._of(np.full(index._array.shape, factor(input, src, "scatter"), input._array.dtype))
     if reduce == "add":
         return scatter_add(input, dim, index, src)
     if reduce != "multiply":

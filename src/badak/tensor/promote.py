@@ -14,7 +14,7 @@ from badak.core import events
 from badak.core.errors import ArgumentTypeError, DTypeError, GraphError, IndexOutOfRangeError, tr
 from badak.core.modes import modes
 from badak.core.public_api.explain import into_out
-from badak.kernels.half import BFLOAT16
+from badak.kernels.half import BFLOAT16, FLOAT32
 from badak.ops._broadcast import stretched
 from badak.ops.arithmetic import Add
 from badak.ops.mixed import MixedAdd
@@ -84,6 +84,13 @@ def operand(x: Any, where: str) -> Any:
     if isinstance(x, _PYTHON):
         return plain(x)
     raise ArgumentTypeError(tr("{}: expected a Tensor or a number; got {}", where, kind.__name__), "badak.tensor(data) makes one")
+
+
+def factor(x: Tensor, c: Any, where: str) -> Any:
+    """The number c for a result of x's own dtype: without its fraction for integers, refused where the dtype cannot hold it."""
+    c = operand(c, where)
+    kind = x._array.dtype
+    return c if isinstance(c, Tensor) else fit(c, FLOAT32 if kind.kind in "fV" and kind.itemsize == 2 else kind, where)
 
 
 def plain(x: Any) -> Any:

@@ -14,6 +14,7 @@ from badak.tensor import Tensor, apply, float64, ones_like, where, zeros, zeros_
 from badak.tensor.elementwise import hardshrink as hardshrink
 from badak.tensor.elementwise import prelu as prelu
 from badak.tensor.elementwise import relu as of_tensor
+from badak.tensor.promote import factor
 from badak.tensor.random import default_generator
 from badak.tensor.upcast import in_float32
 
@@ -268,7 +269,11 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 def threshold(input: Tensor, threshold: Any, value: Any, inplace: bool = False) -> Tensor:
     """y = value where x <= threshold, else x: NaN stays NaN."""
     x = original(number_tensor(input, "threshold"), inplace, "threshold")
-    return placed(where(x <= threshold, value, x), input, inplace, "threshold_")
+    return placed(_above(x, threshold, value), input, inplace, "threshold_")
+
+
+def _above(x: Tensor, threshold: Any, value: Any) -> Tensor:
+    return where(x <= factor(x, threshold, "threshold"), factor(x, value, "threshold"), x)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -338,7 +343,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
 def threshold_(input: Tensor, threshold: Any, value: Any) -> Tensor:
     """threshold, in place."""
     x = original(number_tensor(input, "threshold_"), True, "threshold_")
-    return placed(where(x <= threshold, value, x), input, True, "threshold_")
+    return placed(_above(x, threshold, value), input, True, "threshold_")
 
 
 def rrelu(input: Tensor, lower: Any = 1.0 / 8, upper: Any = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:

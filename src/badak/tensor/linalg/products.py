@@ -18,7 +18,7 @@ from badak.tensor.casting import in_half
 from badak.tensor.concat import stack
 from badak.tensor.dtypes import int8, uint8
 from badak.tensor.linalg.einsum import tensordot
-from badak.tensor.promote import into, not_a_tensor
+from badak.tensor.promote import factor, into, not_a_tensor
 from badak.tensor.reductions import sum
 from badak.tensor.shape import diagonal, reshape, unsqueeze
 from badak.tensor.tensor import Tensor
@@ -172,8 +172,7 @@ ger = outer
 
 
 def _plus(input, product: Tensor, beta, alpha, out, exact: bool = True) -> Tensor:
-    if product._array.dtype.kind in "iub":  # which take the whole part of a factor, as in PyTorch
-        beta, alpha = (int(factor) if isinstance(factor, float) else factor for factor in (beta, alpha))
+    beta, alpha = factor(product, beta, "beta"), factor(product, alpha, "alpha")
     sizes = product._array.shape
     if not expands(input._array.shape, sizes):
         cause = tr("the input of shape {} does not expand to the product's, {}", input._array.shape, sizes)
@@ -222,10 +221,10 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha:
     """beta input + alpha outer(vec1, vec2); of booleans True where one of the two summands is."""
     product = outer(vec1, vec2)
     kind = max((input, product), key=lambda x: "buifc".find(x._array.dtype.kind))._array.dtype.kind
-    for name, factor in (("beta", beta), ("alpha", alpha)):
-        if isinstance(factor, bool) and kind != "b":
+    for name, one in (("beta", beta), ("alpha", alpha)):
+        if isinstance(one, bool) and kind != "b":
             raise ArgumentError(tr("Boolean {} only supported for Boolean results.", name), f"{name}=1")
-        if isinstance(factor, float) and kind in "iub":
+        if isinstance(one, float) and kind in "iub":
             cause = tr("For integral input tensors, argument {} must not be a floating point number.", name)
             raise ArgumentError(cause, "x.float() for each of the tensors")
     if kind == "b":
