@@ -35,8 +35,6 @@ BY_ROWS = {
     "qr": COLUMNS,
     "svd": COLUMNS,
     "nn.functional.pad": "mirrored and repeated edges are gathered axis by axis, each time into rows",
-    "sort": SORTED,
-    "argsort": SORTED,
     "msort": SORTED,
     "put": "positions count in row-major order, and so does the result lie",
     "addr": "added to the outer product as to every product, whose order counts",

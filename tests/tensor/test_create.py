@@ -355,3 +355,16 @@ def test_an_array_that_speaks_dlpack_and_a_capsule_are_taken(t):
 def test_limits_of_one_dtype_are_equal(t):
     assert t.finfo(t.float16) == t.finfo(t.float16) != t.finfo(t.float32) == t.finfo()
     assert t.iinfo(t.int8) == t.iinfo(t.int8) != t.iinfo(t.uint8)
+
+
+@pytest.mark.parametrize("t", [torch, badak])
+@pytest.mark.parametrize("name", ["from_numpy", "as_tensor", "asarray"])
+def test_memory_is_shared_with_arrays_that_go_forwards_by_whole_numbers(t, name):
+    share = getattr(t, name)
+    with pytest.raises((ValueError, RuntimeError), match="At least one stride in the given numpy array is negative"):
+        share(np.arange(4.0)[::-1])
+    with pytest.raises((ValueError, RuntimeError), match="strides not a multiple of the element byte size"):
+        share(np.lib.stride_tricks.as_strided(np.arange(4.0), (2,), (3,)))
+    array = np.arange(6.0).reshape(2, 3).T
+    share(array)[0, 1] = 9.0
+    assert array[0, 1] == 9.0

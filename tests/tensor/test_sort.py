@@ -1,6 +1,7 @@
 """Order, positions, distinct values and counts against PyTorch."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -217,3 +218,13 @@ def test_ranges_that_are_none_are_refused(name):
 def test_ranges_of_no_values_go_from_0_to_1():
     for lib in (torch, bk):
         assert lib.histogram(lib.empty(0), bins=2).bin_edges.tolist() == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("name", ["argsort", "sort"])
+def test_the_order_of_a_turned_tensor_lies_as_the_tensor_does(name):
+    def story(lib, axes, dim):
+        made = getattr(lib.arange(24).reshape(2, 3, 4).permute(axes) * 7 % 24, name)(dim, descending=True)
+        return [(y.tolist(), tuple(y.stride())) for y in (made if isinstance(made, tuple) else (made,))]
+
+    for axes, dim in itertools.product(itertools.permutations(range(3)), range(3)):
+        assert story(bk, axes, dim) == story(torch, axes, dim)

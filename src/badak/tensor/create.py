@@ -66,7 +66,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Device = None) -> T
         return data if dtype is None else data.to(to_dtype(dtype))
     if hasattr(data, "untyped"):
         return _of_storage(data, dtype)
-    return Tensor._fresh(as_array(data, None if dtype is None else to_dtype(dtype).numpy))
+    return Tensor._fresh(_stepped_forward(as_array(data, None if dtype is None else to_dtype(dtype).numpy)))
 
 
 def _of_storage(storage, dtype) -> Tensor:
@@ -123,13 +123,23 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         cause = tr("expected np.ndarray (got {})", type(ndarray).__name__)
         raise ArgumentTypeError(cause, "badak.tensor(data) copies other things")
     dtypes.of_numpy(ndarray.dtype)
-    if any(step < 0 for step in ndarray.strides):
+    return Tensor._fresh(_stepped_forward(ndarray))
+
+
+def _stepped_forward(array: np.ndarray) -> np.ndarray:
+    """The array, refused where no tensor could see its memory: tensors go through theirs forwards, by whole numbers."""
+    if any(step < 0 for step in array.strides):
         raise ArgumentError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
             "supported.",
             "from_numpy(array.copy())",
         )
-    return Tensor._fresh(ndarray)
+    if any(step % array.itemsize for step in array.strides):
+        cause = tr(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
+        )
+        raise ArgumentError(cause, "from_numpy(array.copy())")
+    return array
 
 
 def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:

@@ -86,7 +86,10 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
     in_order("argsort", input)
     dim = axis_of(dim, input._array.ndim)
     array = input._array
-    return Tensor._of(_order(array, dim, descending) if array.ndim else np.zeros((), np.int64))
+    if not array.ndim:
+        return Tensor._of(np.zeros((), np.int64))
+    axes, back = turn(array.shape, array) or (tuple(range(array.ndim)),) * 2  # the result lies as the input does
+    return Tensor._of(_order(array.transpose(axes), axes.index(dim), descending)).permute(back)
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
