@@ -27,6 +27,7 @@ ALIGNMENT = 64  # bytes, so that storages can be mapped into memory
 LOCAL_HEADER = 30
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same values always give the same bytes
 LARGE = 1 << 31
+BLOCK = 1 << 20
 
 
 class Archive:
@@ -162,6 +163,16 @@ def write_to(f: Any, write: Callable[[Any], object]) -> None:
 def record(name: str, data: bytes) -> tuple[str, Callable[[Any], object], int]:
     """A record of these bytes, as `write_archive` takes it."""
     return name, lambda file: file.write(data), len(data)
+
+
+def zeros(size: int) -> Callable[[Any], object]:
+    """What fills a record with so many bytes of 0."""
+
+    def fill(file: Any) -> None:
+        for at in range(0, size, BLOCK):
+            file.write(bytes(min(BLOCK, size - at)))
+
+    return fill
 
 
 class PyTorchFileReader:

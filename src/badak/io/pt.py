@@ -3,14 +3,17 @@
 import io
 import os
 import pickle
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
-from badak.io import allowed, program
+from badak.io import allowed, options, program
 from badak.io.allowed import CODECS
-from badak.io.archive import Archive, record, write_archive, write_to
+from badak.io.archive import Archive, record, write_archive, write_to, zeros
 from badak.io.atomic import reading
 from badak.io.errors import UnsafeFileError, UnseekableError, damaged, line, looks_like, shown
 from badak.io.legacy import is_legacy, legacy_parts, load_legacy, swap
@@ -74,7 +77,8 @@ def _records(obj: Any, placing: Placing, byteorder: bool) -> list[tuple[str, Cal
     records = [record("data.pkl", text), record(".format_version", b"1"), record(".storage_alignment", b"64")]
     if byteorder:
         records.append(record("byteorder", b"little"))
-    records += [(f"data/{key}", fill, size) for key, fill, size in placing.storages()]
+    storages = ((key, zeros(size) if options.skipped else fill, size) for key, fill, size in placing.storages())
+    records += [(f"data/{key}", fill, size) for key, fill, size in storages]
     return [*records, record("version", b"3\n")]
 
 
@@ -125,7 +129,8 @@ def load(
     if encoding not in (*CODECS, "bytes"):  # which are for what Python 2 wrote
         raise NotSupportedError(tr("load: encoding={!r}: not one of {}", encoding, (*CODECS, "bytes")), "encoding='latin1'")
     restore = _restore(map_location)
-    strict = pickle_module is None if weights_only is None else bool(weights_only)
+    strict = options.only_weights(weights_only, pickle_module is None)
+    mmap = options.load.mmap if mmap is None else mmap
     if isinstance(f, str | os.PathLike):
         with reading(f) as file:
             return _load(file, str(f), restore, strict, f if mmap else None, encoding=encoding)
@@ -183,7 +188,7 @@ def _load(
 
 
 def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Storage], strict: bool) -> Any:
-    order = archive.read("byteorder").tobytes() if "byteorder" in archive else b"little"
+    order = archive.read("byteorder").tobytes() if "byteorder" in archive else _order_unsaid()
     if order not in (b"little", b"big"):
         raise damaged(where, tr("the byte order {}", shown(order)))
     storages: dict[str, Storage] = {}
@@ -200,7 +205,8 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
                         "storage {} of {} numbers ({}) has {} bytes", shown(key), count, dtype.name, archive.bytes_of(f"data/{key}")
                     ),
                 )
-            made = Storage(archive.read(f"data/{key}", may_map=True), dtype, location, where)
+            raw = np.zeros(count * dtype.itemsize, np.uint8) if options.skipped else archive.read(f"data/{key}", may_map=True)
+            made = Storage(raw, dtype, location, where)
             if order == b"big":
                 swap(made)
             made.check()
@@ -213,6 +219,13 @@ def _from_archive(archive: Archive, where: str, restore: Callable[[Storage], Sto
 
     text = io.BytesIO(archive.read("data.pkl").tobytes())
     return Unpickler(text, where, _finder(where, strict), persistent).load()
+
+
+def _order_unsaid() -> bytes:
+    """The order of bytes in an archive that does not say it."""
+    asked = options.load.endianness
+    little = asked is None or asked.name == "LITTLE" or (asked.name == "NATIVE" and sys.byteorder == "little")
+    return b"little" if little else b"big"
 
 
 def _finder(where: str, strict: bool) -> Callable[[str, str], Any]:

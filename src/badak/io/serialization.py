@@ -1,16 +1,89 @@
 """torch.serialization's names: save, load, and the list of classes that the user vouches for."""
 
+import mmap
 from types import ModuleType
 from typing import Any
 
-from badak.core.errors import ArgumentError, tr
-from badak.io import allowed
+from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
+from badak.io import allowed, options
 from badak.io.archive import PyTorchFileReader, PyTorchFileWriter
+from badak.io.options import LoadEndianness as LoadEndianness
 from badak.io.pt import is_archive
 from badak.io.pt import load as load
 from badak.io.pt import save as save
 
 _is_zipfile = is_archive  # PyTorch's name
+
+
+def get_crc32_options() -> bool:
+    """What set_crc32_options has set."""
+    return options.save.compute_crc32
+
+
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Accepted: badak writes the CRC of every record in any case."""
+    options.save.compute_crc32 = compute_crc32
+
+
+def get_default_load_endianness() -> LoadEndianness | None:
+    """What set_default_load_endianness has set."""
+    return options.load.endianness
+
+
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """In which order the bytes of a number lie in files that do not say it: little end first for None."""
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise ArgumentTypeError(tr("Invalid argument type in function set_default_load_endianness"), "LoadEndianness.LITTLE")
+    options.load.endianness = endianness
+
+
+def get_default_mmap_options() -> int:
+    """What set_default_mmap_options has set."""
+    return options.load.mmap_flags
+
+
+class set_default_mmap_options:  # noqa: N801  (PyTorch's name)
+    """How load(mmap=True) maps a file: what is written into a tensor stays in memory.
+
+    Args:
+        flags: mmap.MAP_PRIVATE
+
+    Raises:
+        NotSupportedError: for mmap.MAP_SHARED: a tensor that writes into the file would leave it with a wrong CRC
+    """
+
+    def __init__(self, flags: int) -> None:
+        if flags not in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):
+            cause = tr("Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, "
+                       "but got {}", flags)  # fmt: skip
+            raise ArgumentError(cause, "mmap.MAP_PRIVATE")
+        if flags == mmap.MAP_SHARED:
+            cause = tr("mmap.MAP_SHARED: a tensor that writes into its file would leave it with a wrong CRC")
+            raise NotSupportedError(cause, "mmap.MAP_PRIVATE, and badak.save(obj, path) again")
+        self._before, options.load.mmap_flags = options.load.mmap_flags, flags
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        options.load.mmap_flags = self._before
+
+
+class skip_data:  # noqa: N801  (PyTorch's name)
+    """A block in which `save` writes zeros in the place of numbers, and `load` gives zeros without reading any.
+
+    Args:
+        materialize_fake_tensors: accepted
+    """
+
+    def __init__(self, materialize_fake_tensors: bool = False) -> None:
+        self.materialize_fake_tensors = materialize_fake_tensors
+
+    def __enter__(self) -> None:
+        options.skipped.append(True)
+
+    def __exit__(self, *exc: object) -> None:
+        options.skipped.pop()
 
 
 def add_safe_globals(safe_globals: list) -> None:

@@ -77,6 +77,7 @@ _SERVES = {
     "compat.torch.core_nn": "_C._nn",
     "compat.torch.jit.Error": "JITException",
     "compat.torch.compiler.disable": "_disable_dynamo",
+    "io.options": "utils.serialization.config",
     "compat.torch._vf": "_VF",
     "compat.torch.library": "_custom_ops library",
     "compat.torch.dynamo": "_dynamo _functorch _inductor _logging",
