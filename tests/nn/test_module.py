@@ -688,3 +688,63 @@ def test_a_gradient_stays_the_same_object_where_its_module_moves():
         before = layer.weight.grad
         layer.double()
         assert layer.weight.grad is before and before.dtype is lib.float64 and before.tolist() == [[3.0, 3.0]]
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_the_class_behind_a_module_is_initialised_where_that_is_asked_for(lib):
+    class Named:
+        def __init__(self, name="none"):
+            super().__init__()
+            self.name = name
+
+    class Before(Named, lib.nn.Module):
+        pass
+
+    class Behind(lib.nn.Module, Named):
+        pass
+
+    class Called(lib.nn.Module, Named):
+        call_super_init = True
+
+    assert (Before("a").name, Called("b").name, Called(name="c").name) == ("a", "b", "c")
+    assert not hasattr(Behind(), "name") and not lib.nn.Module.call_super_init
+    with pytest.raises(TypeError):
+        Behind("a")
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_buffer_reaches_a_register_buffer_of_the_programs_own(lib):
+    class Older(lib.nn.Module):
+        def register_buffer(self, name, value):
+            super().register_buffer(name, value, True)
+
+    module = Older()
+    module.x = lib.nn.Buffer(lib.ones(1))
+    assert list(module.state_dict()) == ["x"]
+    with pytest.raises(RuntimeError, match="without the persistent argument is not allowed"):
+        module.y = lib.nn.Buffer(lib.ones(1), persistent=False)
+
+
+OLDER = {  # (module of a library, its arguments)
+    "one": (lambda lib, x: x.sin(), 1), "two in a row": (lambda lib, x: x.sin().cos(), 1), "a sum": (lambda lib, x, y: x + y, 2),
+    "two apart": (lambda lib, x, y: (x.sin(), y.sin()), 2), "pieces": (lambda lib, x: x.split(1), 1),
+    "a dict": (lambda lib, x: {"a": x.sin()}, 1), "a number": (lambda lib, x: (x.sin(), 1), 1),
+    "nothing": (lambda lib, x: x.detach().sin(), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_an_older_backward_hook_warns_where_pytorch_gives_it_other_gradients(name):
+    def told(lib):
+        class Made(lib.nn.Module):
+            def forward(self, *args):
+                return OLDER[name][0](lib, *args)
+
+        module = Made()
+        module.register_backward_hook(lambda *given: None)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            module(*(lib.ones(2, requires_grad=True) * 1 for _ in range(OLDER[name][1])))
+        return [(each.category, str(each.message).partition(" is deprecated")[0]) for each in found]
+
+    assert told(badak) == told(torch)

@@ -12,12 +12,13 @@ what a module can do is walking over these three dicts:
 
 from collections import OrderedDict
 from collections.abc import Callable
+from inspect import signature
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from badak.compiler import Compiled
 from badak.core import events
-from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError, tr
+from badak.core.errors import ArgumentError, ArgumentTypeError, NoDataError, NotSupportedError, StateError, tr
 from badak.core.modes import anywhere, modes
 from badak.core.public_api.door import door
 from badak.core.public_api.explain import AS_IT_IS, FOREIGN, explain
@@ -57,6 +58,7 @@ class Module(Moving, State, Hooks):
 
     _bookkeeping = frozenset((*HOOKS, *MEMBERS, "_non_persistent_buffers_set", "training"))
     dump_patches = False
+    call_super_init = False  # True: Module.__init__ calls, with its arguments, that of the class that stands behind it
 
     def __init_subclass__(cls, **options: Any) -> None:
         """A function of badak's among the attributes, `act = badak.tanh`, takes no self, as PyTorch's, which are built in."""
@@ -66,7 +68,7 @@ class Module(Moving, State, Hooks):
                 setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if args or kwargs:
+        if (args or kwargs) and not self.call_super_init:
             cause = tr("{}: Module.__init__() takes no arguments, got {}", type(self).__name__, args or kwargs)
             raise ArgumentTypeError(cause, "super().__init__() without arguments")
         attributes = self.__dict__
@@ -76,6 +78,8 @@ class Module(Moving, State, Hooks):
             attributes[name] = {}
         for name in HOOKS:
             attributes[name] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         observer = modes.observer if anywhere.has_observers else None
@@ -155,7 +159,7 @@ class Module(Moving, State, Hooks):
         elif isinstance(value, Buffer):
             self._need_init("buffer")
             self._forget(name, keep="_buffers")
-            self.register_buffer(name, value, value.persistent)
+            self.register_buffer(name, value, *self._said_of(value))
         else:
             self._assign_plain(name, value)
 
@@ -237,6 +241,17 @@ class Module(Moving, State, Hooks):
             cause = tr("cannot assign '{}' object to parameter '{}' (badak.nn.Parameter or None required)", kind(param), name)
             raise ArgumentTypeError(cause, "nn.Parameter(tensor)")
         self._parameters[name] = registered("parameter", self, name, param)
+
+    def _said_of(self, buffer: Any) -> tuple[bool, ...]:
+        """Whether the buffer is persistent, where register_buffer takes that: a program's own may not."""
+        own = type(self).register_buffer
+        if own is Module.register_buffer or "persistent" in signature(own).parameters:
+            return (buffer.persistent,)
+        if not buffer.persistent:
+            cause = tr("Registering a non-persistent buffer on a Module subclass that implements register_buffer() without the "
+                       "persistent argument is not allowed ({})", type(self).__name__)  # fmt: skip
+            raise StateError(cause, "def register_buffer(self, name, tensor, persistent=True)")
+        return ()
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make `tensor` a buffer under `name`: moved with the module, not trained; `persistent`: part of its state_dict."""
