@@ -70,6 +70,8 @@ from badak.compat.torch import core as __C_
 _C = __C_
 from badak.compat.torch.jit import Error as _JITException_
 JITException = _JITException_
+from badak.compat.torch.compiler import disable as __disable_dynamo_
+_disable_dynamo = __disable_dynamo_
 from badak.compat.torch import _vf as __VF_
 _VF = __VF_
 from badak.compat.torch import library as __custom_ops_
@@ -410,6 +412,7 @@ from badak.tensor.legacy import LongTensor as LongTensor
 from badak.tensor.legacy import set_default_tensor_type as set_default_tensor_type
 from badak.tensor.legacy import ShortStorage as ShortStorage
 from badak.tensor.legacy import ShortTensor as ShortTensor
+from badak.tensor.legacy import Storage as Storage
 from badak.tensor.linalg.einsum import einsum as einsum
 from badak.tensor.linalg.einsum import tensordot as tensordot
 from badak.tensor.linalg.factors import cholesky_inverse as cholesky_inverse

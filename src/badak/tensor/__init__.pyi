@@ -313,6 +313,7 @@ from badak.tensor.legacy import LongTensor as LongTensor
 from badak.tensor.legacy import set_default_tensor_type as set_default_tensor_type
 from badak.tensor.legacy import ShortStorage as ShortStorage
 from badak.tensor.legacy import ShortTensor as ShortTensor
+from badak.tensor.legacy import Storage as Storage
 from badak.tensor.linalg.einsum import einsum as einsum
 from badak.tensor.linalg.einsum import tensordot as tensordot
 from badak.tensor.linalg.factors import cholesky_inverse as cholesky_inverse

@@ -72,6 +72,15 @@ def _legacy_storage(name: str, kind) -> _LegacyStorage:
     return _LegacyStorage(name, (), {"dtype": kind, "__doc__": said, "__module__": "badak"})
 
 
+class _DefaultStorage(_LegacyStorage):
+    """Storage: the class of storages of the default dtype."""
+
+    dtype = property(lambda cls: dtypes.default_dtype())  # type: ignore[assignment]
+
+
+Storage = _DefaultStorage(
+    "Storage", (), {"__doc__": "PyTorch's legacy constructor of a storage of numbers of the default dtype.", "__module__": "badak"}
+)
 STORAGES = {f"{word}Storage": _legacy_storage(f"{word}Storage", kind) for word, kind in dtypes.LEGACY.items()}
 _STORAGES = {each.dtype: each for each in STORAGES.values()}
 __getattr__ = door_to(__name__, TENSORS | STORAGES)

@@ -138,7 +138,7 @@ TABLE = {
         functions=(
             "BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage ByteTensor CharStorage CharTensor "
             "ComplexDoubleStorage ComplexFloatStorage DoubleStorage DoubleTensor FloatStorage FloatTensor HalfStorage HalfTensor "
-            "IntStorage IntTensor LongStorage LongTensor set_default_tensor_type ShortStorage ShortTensor"
+            "IntStorage IntTensor LongStorage LongTensor set_default_tensor_type ShortStorage ShortTensor Storage"
         ),
         methods="apply_ map_ map2_ storage_type",
     ),
