@@ -22,6 +22,7 @@ PRODUCTS = {
     "multi_dot": lambda lib, x, y: lib.linalg.multi_dot([x, y, lib.ones(2, 2)]),
     "bilinear": lambda lib, x, y: lib.nn.functional.bilinear(x, lib.ones(2, 2), y[None]),
     "mul": lambda lib, x, y: x * y,
+    "kl_div": lambda lib, x, y: lib.nn.functional.kl_div(x, y, reduction="sum"),
 }
 
 
@@ -47,6 +48,22 @@ def outcome(lib, name: str, wanted: str, changed: int, autocast: bool):
 def test_a_factor_may_change_where_no_gradient_needs_it(name):
     for wanted, changed in itertools.product(("0", "1", "01"), (0, 1)):
         assert outcome(badak, name, wanted, changed, False) == outcome(torch, name, wanted, changed, False), (wanted, changed)
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["pytorch", "badak"])
+def test_a_weight_of_rms_norm_may_change_where_its_gradient_alone_is_wanted(lib):
+    x, w = lib.tensor([[0.5, 2.0], [1.0, 3.0]]), lib.ones(2, requires_grad=True)
+    for wanted in (False, True):
+        y = lib.nn.functional.rms_norm(x.requires_grad_(wanted), (2,), w * 1)
+        z = lib.nn.functional.rms_norm(x, (2,), w)
+        with lib.no_grad():
+            w.mul_(2)
+        y.sum().backward()
+        if not wanted:
+            z.sum().backward()
+        else:
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                z.sum().backward()
 
 
 @pytest.mark.parametrize("name", ["mm", "linear", "addmm"])

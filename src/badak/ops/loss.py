@@ -183,6 +183,7 @@ class KLDiv(Op):
     dx = -t dloss;   dtarget = dloss (log t + 1 - x), times t where `log_target`.
     """
 
+    kept_for = {0: 1}  # noqa: RUF012
     batching = staticmethod(_numbers_of_each)
 
     @staticmethod

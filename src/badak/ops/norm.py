@@ -96,6 +96,7 @@ class RMSNorm(Op):
     capturable = True
     supports_bf16 = True
     again = "x", "w", "eps", "axes"
+    kept_for = {1: 0}  # noqa: RUF012
     saved_functions = {"rstd": _rms_rstd}
     batching = staticmethod(_of_each)
 
