@@ -188,8 +188,13 @@ def test_a_number_tells_tensors_apart(lib):
 
 OLD_STORAGES = {
     "of the default dtype": lambda lib: [
-        len(lib.Storage()), len(lib.Storage(3)), lib.Storage([1, 2.5]).tolist(), isinstance(lib.ones(2).storage(), lib.Storage),
-        isinstance(lib.ones(2).double().storage(), lib.Storage), str(lib.Storage(1).dtype).rpartition(".")[2]],
+        len(lib.Storage()),
+        len(lib.Storage(3)),
+        lib.Storage([1, 2.5]).tolist(),
+        isinstance(lib.ones(2).storage(), lib.Storage),
+        isinstance(lib.ones(2).double().storage(), lib.Storage),
+        str(lib.Storage(1).dtype).rpartition(".")[2],
+    ],
     "of numbers": lambda lib: lib.FloatStorage([1, 2.5, 3]).tolist(),
     "changed": lambda lib: (s := lib.LongStorage(5), s.fill_(0), s.__setitem__(slice(1, 3), 2), s.__setitem__(-1, 7), s.tolist())[
         -1
