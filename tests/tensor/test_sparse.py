@@ -505,3 +505,21 @@ def test_an_operation_in_place_keeps_the_dtype_where_the_result_may_go_there(t):
         for name in ("sub", "sub_"):
             with pytest.raises(RuntimeError, match="Subtraction"):
                 getattr(x, name)(y)
+
+
+SUMS = {
+    "method": lambda lib, x: x.sum(), "rows": lambda lib, x: x.sum(0), "function": lambda lib, x: lib.sum(x, 1),
+    "all dims": lambda lib, x: x.sum((0, 1)), "as float": lambda lib, x: x.sum(0, dtype=lib.float64),
+    "as int32": lambda lib, x: lib.sparse.sum(x, dtype=lib.int32),
+    "rows as int32": lambda lib, x: lib.sparse.sum(x, 0, dtype=lib.int32),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float16"])
+@pytest.mark.parametrize("name", SUMS)
+def test_a_sum_has_the_dtype_of_counts_or_the_one_that_is_asked_for(name, dtype):
+    def told(lib):
+        y = SUMS[name](lib, lib.tensor([[1, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=getattr(lib, dtype)).to_sparse())
+        return str(y.dtype).rpartition(".")[2], (y.to_dense() if y.is_sparse else y).tolist()
+
+    assert told(badak) == told(torch)

@@ -107,7 +107,8 @@ def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = F
 def whole_sum(input: SparseTensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     if keepdim:
         raise NotSupportedError("sum of a sparse tensor keeps no dim", DENSE)
-    return sum(input, dim, dtype)
+    counts = dtype is None and dim is not None and input.dtype.kind in ("int", "uint", "bool")
+    return sum(input, dim, dtypes.int64 if counts else dtype)
 
 
 # ---------------------------------------------------------------------- in place

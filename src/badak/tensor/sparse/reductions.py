@@ -33,7 +33,7 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     x = to_sparse_coo(coalesce(x)) if x._entries._array.dtype.kind == "b" else x  # True and True at one place are one True
     entries = x._entries if dtype is None else x._entries.to(dtype)
     if dim is None:
-        return entries.sum()
+        return entries.sum(dtype=dtype)
     dims = {axis_of(one, x.ndim) for one in ([dim] if isinstance(dim, int) else dim)}
     if not dims:
         raise ArgumentError("sparse.sum: expected at least one dim; got ()", "dim=None for all")
