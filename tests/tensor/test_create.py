@@ -359,7 +359,7 @@ def test_limits_of_one_dtype_are_equal(t):
 
 @pytest.mark.parametrize("t", [torch, badak])
 @pytest.mark.parametrize("name", ["from_numpy", "as_tensor", "asarray"])
-def test_memory_is_shared_with_arrays_that_go_forwards_by_whole_numbers(t, name):
+def test_memory_is_shared_with_arrays_that_go_forwards_by_whole_entries(t, name):
     share = getattr(t, name)
     with pytest.raises((ValueError, RuntimeError), match="At least one stride in the given numpy array is negative"):
         share(np.arange(4.0)[::-1])

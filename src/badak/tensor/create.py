@@ -127,7 +127,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 
 
 def _stepped_forward(array: np.ndarray) -> np.ndarray:
-    """The array, refused where no tensor could see its memory: tensors go through theirs forwards, by whole numbers."""
+    """The array, refused where no tensor could see its memory: tensors go through theirs forwards, by whole entries."""
     if any(step < 0 for step in array.strides):
         raise ArgumentError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
