@@ -1,7 +1,8 @@
 """What a dataset gives when one example is asked for several times: pictures that are mirrored, and their labels or not."""
 
 import random
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,18 @@ from badak.tensor import Tensor
 from badak.tensor.random import default_generator
 
 TIMES, EXAMPLES, FAR = 8, 6, 1 << 18  # asked, examples, numbers of a picture
+
+
+@contextmanager
+def drawing_nothing() -> Iterator[None]:
+    """What is drawn meanwhile is given back: the program goes on with the numbers that it would have had."""
+    states = random.getstate(), np.random.get_state(), default_generator.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        default_generator.set_state(states[2])
 
 
 def parts(example: Any) -> list[np.ndarray]:
@@ -32,44 +45,30 @@ def mirrored(a: np.ndarray, b: np.ndarray) -> int:
 
 
 def asked(dataset: Any) -> list[tuple[int, bool | None]]:
-    """(axis, whether what is asked for each place is mirrored as well; None where nothing is) for each mirrored answer.
-
-    All that was drawn by it is given back: the program goes on with the numbers that it would have had.
-    """
+    """(axis, whether what is asked for each place is mirrored as well; None where nothing is) for each mirrored answer."""
     found: list[tuple[int, bool | None]] = []
-    states = random.getstate(), np.random.get_state(), default_generator.get_state()
-    try:
-        with suppress(Exception):  # a dataset of the program's own may be anything
-            for i in range(min(EXAMPLES, len(dataset))):
-                first = parts(dataset[i])
-                if not first or not is_picture(first[0]):
-                    break
-                for _ in range(TIMES - 1):
-                    other = parts(dataset[i])
-                    if axis := mirrored(first[0], other[0]):
-                        places = [(a, b) for a, b in zip(first[1:], other[1:]) if a.shape[-2:] == first[0].shape[-2:]]
-                        moves = [(a, b) for a, b in places if not np.array_equal(a, np.flip(a, axis))]
-                        found.append((axis, all(np.array_equal(np.flip(a, axis), b) for a, b in moves) if moves else None))
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
-        default_generator.set_state(states[2])
+    with drawing_nothing(), suppress(Exception):  # a dataset of the program's own may be anything
+        for i in range(min(EXAMPLES, len(dataset))):
+            first = parts(dataset[i])
+            if not first or not is_picture(first[0]):
+                break
+            for _ in range(TIMES - 1):
+                other = parts(dataset[i])
+                if axis := mirrored(first[0], other[0]):
+                    places = [(a, b) for a, b in zip(first[1:], other[1:]) if a.shape[-2:] == first[0].shape[-2:]]
+                    moves = [(a, b) for a, b in places if not np.array_equal(a, np.flip(a, axis))]
+                    found.append((axis, all(np.array_equal(np.flip(a, axis), b) for a, b in moves) if moves else None))
     return found
 
 
 def stable(dataset: Any) -> bool:
-    """Whether each of its first examples is the same when it is asked for again. What was drawn is given back."""
-    states = random.getstate(), np.random.get_state(), default_generator.get_state()
-    try:
+    """Whether each of its first examples is the same when it is asked for again."""
+    with drawing_nothing():
         for i in range(min(EXAMPLES, len(dataset))):
             first, other = parts(dataset[i]), parts(dataset[i])
             if len(first) != len(other) or not all(np.array_equal(a, b) for a, b in zip(first, other)):
                 return False
         return True
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
-        default_generator.set_state(states[2])
 
 
 def switched_on(dataset: Any) -> str:

@@ -204,7 +204,8 @@ def one_epoch_long(tree: ast.Module) -> Found:
 
 def same(call: Any, name: str) -> bool:
     """Whether a method of what a name holds is called, whoever it belongs to."""
-    return unparse(call.func.value).rpartition(".")[2] == name.rpartition(".")[2]
+    held = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return held is not None and unparse(held).rpartition(".")[2] == name.rpartition(".")[2]
 
 
 @rule("setting", "{} is given what was best when nothing is asked of it any more: what was tested is the last epoch")

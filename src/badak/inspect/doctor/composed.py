@@ -94,8 +94,11 @@ def product(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> Non
         return
     for x, other in ((0, 1), (1, 0)):
         made = behind(inputs[x], ()) if inputs[x]._node is not None and is_data(inputs[other], y) else None
-        if made is not None and made.name in ("softmax", "sigmoid") and ((arrays[other] == 0) | (arrays[other] == 1)).all():
-            watch.overlaps[id(node)] = node
+        if made is not None and ((arrays[other] == 0) | (arrays[other] == 1)).all():
+            if made.name in ("softmax", "sigmoid"):
+                watch.overlaps[id(node)] = node, None
+            elif arrays[x].min() < 0 or arrays[x].max() > 1:
+                watch.overlaps[id(node)] = node, made
         log = behind(inputs[x], LOGARITHM) if inputs[x]._node is not None and is_data(inputs[other], y) else None
         labels = arrays[other]
         if log is not None and log.name == "log" and labels.min() >= 0 and labels.max() <= 1:
@@ -119,12 +122,16 @@ def same_but_turned(a: Pair, b: Pair) -> bool:
 
 
 def share_of_both(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
-    """How much probabilities and labels overlap, of the sum of both."""
+    """How much probabilities, or logits, and labels overlap, of the sum of both."""
     layout.normalised(watch, op, saved, inputs, arrays, attributes, outputs)
     node = outputs[0]._node
     if watch.overlaps and node is not None and len(node.edges) == 2 and None not in node.edges:
-        if any(id(each) in watch.overlaps for each in plain_below(of_edge(node.edges[0]))):
-            watch.likely[id(node)] = node, line(), 1, watch.open.overlaps
+        above, under = (plain_below(of_edge(edge)) for edge in node.edges)
+        for _, made in [watch.overlaps[id(each)] for each in above if id(each) in watch.overlaps][:1]:
+            if made is None:
+                watch.likely[id(node)] = node, line(), 1, watch.open.overlaps
+            elif any(each is made for each in under) and len(watch.open.unbounded) < 64:
+                watch.open.unbounded.append(line())
 
 
 def chosen(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:

@@ -48,7 +48,7 @@ ASKED = re.compile(
 )
 PLAIN = frozenset(
     "len sum item float int long bool mean clamp clip astype logical_and diag diagonal double numpy round max min cpu detach "
-    "abs".split()
+    "abs flatten reshape view".split()
 )
 UNION = re.compile(r"iou|jaccard", re.IGNORECASE)
 RIGHT = re.compile(r"correct|right|match|hits?(_|$)", re.IGNORECASE)
@@ -270,7 +270,7 @@ class Rows:
     def same(self, *_: Any, **__: Any) -> "Rows":
         return self
 
-    item = float = int = long = double = numpy = cpu = detach = astype = round = same
+    item = float = int = long = double = numpy = cpu = detach = astype = round = flatten = reshape = view = same
 
     def bool(self) -> "Rows":
         return Rows(self.x.astype(bool))

@@ -196,7 +196,8 @@ def loads_told(watch: Watch) -> Callable[[], None]:
     def giving(module: Module, *args: Any, **kwargs: Any) -> Any:
         result = state(module, *args, **kwargs)
         if not args and not kwargs and len(watch.given.kept) < 64:
-            watch.given.kept.append((ref(result), line(), said(), watch.open.number))
+            first = next(iter(result.values()), None)
+            watch.given.kept.append((ref(result if first is None else first), line(), said(), watch.open.number))
         return result
 
     def scaling(scaler: GradScaler, outputs: Any) -> Any:
@@ -279,7 +280,17 @@ def likelihoods_told(watch: Watch) -> Callable[[], None]:
 
         return asking
 
-    return stands_in(*((kind, "log_prob", told(kind.log_prob)) for kind in kinds if "log_prob" in vars(kind)))
+    def spread(function: Callable) -> Callable:
+        def asking(self: Any) -> Any:
+            result = function(self)
+            if modes.grad and isinstance(result, Tensor) and result._node is not None and len(watch.likely) < 256:
+                watch.likely[id(result._node)] = result._node, line(), 1, watch.open.uncertain
+            return result
+
+        return asking
+
+    ways = [("log_prob", told), ("entropy", spread)]
+    return stands_in(*((kind, name, way(vars(kind)[name])) for name, way in ways for kind in kinds if name in vars(kind)))
 
 
 def classes_drawn(watch: Watch, effect: Any, args: tuple, kwargs: dict, proceed: Callable) -> Any:

@@ -87,7 +87,7 @@ class Lookout(Observer):
         return reads(self.visit, effect, args, kwargs, proceed)
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        parts.met(self.visit.watch, op, arrays)
+        parts.met(self.visit.watch, op, arrays, outputs)
         if op.name in ("lstm", "gru", "rnn") and not modes.grad:
             windows(self.visit.watch, arrays)
 
@@ -162,6 +162,7 @@ class LateTests(Observer):
         self.made: dict[int, object] = {}  # what models gave, by its memory
         self.wrong: dict[int, list[tuple[str, np.ndarray | None]]] = {}  # calls in train mode: the line, the rows
         self.tested: dict[tuple[int, ...], list[Tested]] = {}
+        self.learns, self.turns = True, 0  # whether the last call was one of a training; how often one came behind a test
         self.known = {(model, way) for model, _, way in visit.watch.given.tested}
         self._told = draws_told(visit.watch)
         events.watch(self)
@@ -172,24 +173,30 @@ class LateTests(Observer):
             return
         if thread_time() > self._until[0] or perf_counter() > self._until[1]:
             self.enough()
+        watch = self.visit.watch
         if modes.grad:
+            if id(module) in self.models:
+                self.turns += not self.learns
+                self.learns = True
+                watch.rows.train(args, kwargs, id(module))
             return
-        self.visit.watch.given.single(module, args, kwargs, grad=False)
+        watch.given.single(module, args, kwargs, grad=False)
         if id(module) not in self.models:
             return
-        watch, place, way = self.visit.watch, line(), road()
+        self.learns = False
+        place, way = line(), road()
         own = any(isinstance(x, Tensor) and memory(x._array) in self.made for x in args)  # no data
-        if own or (id(module), way) in self.known:
+        if own or not self.turns and (id(module), way) in self.known:
             return
         watch.given.called(module, args, kwargs, grad=False)
-        several = self.tested.setdefault(way, [])
+        several = self.tested.setdefault((self.turns, *way), [])
         if len(several) < 256 and (told := watch.rows.test(args, kwargs, place, id(module))) is not None:
             several.append(told)
         if module.training and self.visit.is_random(self.models[id(module)]):
             self.wrong.setdefault(id(module), []).append((place, signatures(args, kwargs)))
 
     def on_op(self, op, saved, inputs, arrays, attributes, outputs) -> None:
-        parts.met(self.visit.watch, op, arrays)
+        parts.met(self.visit.watch, op, arrays, outputs)
 
     def on_module_exit(self, module, output, error=None) -> None:
         self.deep = max(0, self.deep - 1)
@@ -218,7 +225,7 @@ class LateTests(Observer):
         judge = TestedOnTrain()
         found = [finding for every in self.tested.values() if every and (finding := judge.judged(visit, every)) is not None]
         said = {finding.code for finding in visit.checkup.findings}
-        more = [found[:1], OtherData().look(visit), ReadWrongly().look(visit), NotHandedOn().look(visit)]
+        more = [found[:1], judge.scaled(visit), OtherData().look(visit), ReadWrongly().look(visit), NotHandedOn().look(visit)]
         for finding in [each for several in more for each in several if each.code not in said]:
             visit.add(finding)
 

@@ -186,6 +186,7 @@ class Read:
     axis: int = 0
     low: float = 0.0
     high: float = 0.0
+    shares: bool = False  # it went through a sigmoid on the way
 
 
 @dataclass
@@ -345,6 +346,8 @@ class Step:
     moving: list[tuple[str, str, frozenset[int]]] = field(default_factory=list)  # "target", "advantage": line, what it hangs on
     mirrored: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)  # "data", "labels" or "graph": line, shape
     overlaps: list[tuple[str, float]] = field(default_factory=list)  # shares of what overlaps: line, gradient
+    unbounded: list[str] = field(default_factory=list)  # where such a share is made of numbers below 0, or above 1
+    uncertain: list[tuple[str, float]] = field(default_factory=list)  # entropies of distributions: line, gradient
     likely: list[tuple[str, float]] = field(default_factory=list)  # logarithms of how likely something is: line, gradient
     padded: float | None = None  # of the places of padding, how many a layer's answers, the nearest to the loss, get a gradient for
     idle: list[tuple[str, int]] = field(default_factory=list)  # numbers of rows that a model gave: where, which; without a gradient

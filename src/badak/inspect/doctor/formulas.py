@@ -183,6 +183,7 @@ def noised(node: ast.expr, given: dict) -> tuple[str, str] | None:
     noisy = [any(re.fullmatch(r"noise|eps|epsilon|z|torch\.randn_like\(.*\)", x) for x in part) for part in parts]
     less = [any(rest.search(x) for x in part) for part in parts]
     roots = all("sqrt" in " ".join(part) or "** 0.5" in " ".join(part) for part in parts)
+    roots &= not any(isinstance(x, ast.BinOp) and isinstance(x.op, ast.Sub | ast.Add) for _, each in every for x in factors(each))
     pairs = all(len(factors(each)) > 1 for _, each in every)
     text = unparse(node)
     if re.search(r"\bbetas?\b|beta_t", text) and "alpha" not in text:  # the share of the noise of one step, 1 - alpha

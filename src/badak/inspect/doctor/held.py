@@ -128,10 +128,10 @@ def same_part(tree: ast.Module) -> Found:
     numbers = {name: value.value for _, name, value in given if isinstance(value, ast.Constant) and isinstance(value.value, int)}
     dicts = find(tree, ast.Dict)
     inside = [[(x.lineno, str(k.value), v) for k, v in zip(x.keys, x.values) if isinstance(k, ast.Constant)] for x in dicts]
-    own = datasets(tree)
+    own, functions = datasets(tree), {x.name for x in find(tree, ast.FunctionDef)}
     for several in (given, *inside):
         parts: list[tuple[str, ast.Subscript]] = []
-        for line, name, value in ((line, name, rows_given(value, own)) for line, name, value in several):
+        for line, name, value in ((line, name, rows_given(value, own, functions)) for line, name, value in several):
             if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name) and BY_CHANCE.search(unparse(value)):
                 continue
             if TRAIN.search(name) and not says_test(name):
@@ -144,8 +144,11 @@ def same_part(tree: ast.Module) -> Found:
                         yield line, UNSEEN, other, unparse(part), name, unparse(value)
 
 
-def rows_given(value: ast.expr, own: set[str]) -> ast.expr:
-    """The rows that a loader, or a dataset of them, is given."""
+def rows_given(value: ast.expr, own: set[str], functions: set[str]) -> ast.expr:
+    """The rows that a loader, or a dataset of them, is given; or a function, where they are the first of all."""
+    first = value.args[0] if isinstance(value, ast.Call) and called(value) in functions and value.args else None
+    if isinstance(first, ast.Subscript) and isinstance(first.slice, ast.Slice) and first.slice.lower is None:
+        return first
     while (
         isinstance(value, ast.Call) and value.args and (called(value).endswith(("DataLoader", "Dataset")) or called(value) in own)
     ):
@@ -264,8 +267,8 @@ def never_asked(tree: ast.Module) -> Found:
 
 @rule("chosen", "{} is never read, and {} chooses the best and tells how good it is")
 def chosen_by_the_test(tree: ast.Module) -> Found:
-    """A loader for validation that nobody reads, and in the loop that keeps the best one for tests is asked."""
-    loaders = {name: line for line, name, value in assigned(tree) if called(value).endswith("Loader") and is_held(name)}
+    """Data for validation that nobody reads, and in the loop that keeps the best that for tests is asked."""
+    loaders = {name: line for line, name, value in assigned(tree) if is_held(name) and not SCORES.search(name)}
     read = read_in(tree)
     left = [name for name in loaders if CHOOSES.search(name) and name not in read]
     for loop in find(tree, ast.For | ast.While) if left else ():

@@ -186,6 +186,7 @@ def named(nodes: Iterable[ast.AST], context: type) -> list[str]:
 def tests_at_the_end() -> bool:
     """Whether the program asks a model without gradients behind a loop that trains one, or says so."""
     every = [node for tree in trees() for node in find(tree, ast.FunctionDef | ast.ClassDef | ast.Module)]
+    every += [x for tree in trees() for x in find(tree, ast.For) if any(trains_for_epochs(line) for line in x.body)]
     functions = {node.name: unparse(node) for node in every if isinstance(node, ast.FunctionDef)}
     asking = {name for name, text in functions.items() if ASKS.search(text)}
     training = {name for name, text in functions.items() if ".step(" in text}
@@ -200,6 +201,11 @@ def tests_at_the_end() -> bool:
             behind |= isinstance(line, (ast.For, ast.While, ast.If)) and (".step(" in text or bool(names & training))
             behind |= isinstance(line, (ast.Expr, ast.Assign)) and bool(names & training)
     return False
+
+
+def trains_for_epochs(line: ast.stmt) -> bool:
+    """Whether a line is a loop over loops that train."""
+    return isinstance(line, ast.For) and any(".step(" in unparse(x) for inner in line.body for x in find(inner, ast.For))
 
 
 def trains_again() -> bool:

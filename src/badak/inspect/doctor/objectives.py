@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from badak.core.errors import tr
-from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, OVERLAP, text_of
+from badak.inspect.doctor.formulas import BAD, GOOD, LOG_VAR, text_of
 from badak.inspect.doctor.idle import terms
 from badak.inspect.doctor.returns import factors
 from badak.inspect.doctor.source import unparse
@@ -255,37 +255,7 @@ def overlap_added(tree: ast.Module) -> Found:
                     yield value, f"1 - {unparse(value)}", name
 
 
-SQUASHES = re.compile(r"sigmoid|softmax|argmax|exp\(|round\(|> |clamp|from_logits|tanh")
-
-
-@rule("formula", "{} is given {}, which are logits, and counts them as if they were shares")
-def overlap_of_logits(tree: ast.Module) -> Found:
-    """binary_cross_entropy_with_logits(out, y) + dice(out, y), where dice() makes no sigmoid."""
-    own = {
-        x.name: unparse(x) for x in find(tree, ast.ClassDef | ast.FunctionDef) if SHARES.search(x.name) or OVERLAP.search(x.name)
-    }
-    made = {name: called(value) for _, name, value in assigned(tree) if called(value) in own}
-    for scope in find(tree, SCOPES):
-        logits = {
-            unparse(x.args[0]) for x in find(scope, ast.Call) if x.args and re.search(r"with_logits|cross_entropy", called(x))
-        }
-        for call in (x for x in find(scope, ast.Call) if x.args and unparse(x.args[0]) in logits):
-            name = called(call)
-            text = own.get(made.get(unparse(call.func), name), "")
-            if (
-                ".sum(" in text
-                and not SQUASHES.search(text)
-                and not any(SQUASHES.search(unparse(v)) for v in values_of(scope).get(unparse(call.args[0]), []))
-            ):
-                yield (
-                    call,
-                    unparse(call).replace(unparse(call.args[0]), f"torch.sigmoid({unparse(call.args[0])})"),
-                    f"{name}()",
-                    unparse(call.args[0]),
-                )
-
-
 RULES = (
-    overlap_of_logits, rate_for_a_factor, mean_and_sum, one_sided, all_upwards, made_unlikely, overlap_added, counts_for_weights,
+    rate_for_a_factor, mean_and_sum, one_sided, all_upwards, made_unlikely, overlap_added, counts_for_weights,
     ones_by_zeros, turned_loss,
 )  # fmt: skip

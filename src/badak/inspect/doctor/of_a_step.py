@@ -26,6 +26,7 @@ class OfAStep:
         self.times: dict[int, tuple] = {}  # weights times values, one by one, by their node
         self.computed: dict[int, Tensor] = {}  # what models gave, without its graph, by its memory
         self.answers: dict[int, tuple[Tensor, Module]] = {}  # what models gave in a test, by its memory
+        self.squashed: set[int] = set()  # those of them that a sigmoid made shares of
         self.guesses: dict[int, tuple[Any, int]] = {}  # the largest of answers in a test, by its memory: it, the model
         self.pairs: dict[int, composed.Pair] = {}  # answers and labels of this step, by the node of what they differ by
         self.sums: list[composed.Sum] = []
@@ -48,7 +49,8 @@ class OfAStep:
         ] = {}  # logarithms of how likely data is, or what was made of it, and shares
         # of what overlaps, by their node: it, its line, -1 where the sign is turned, where the gradient is noted
         self.log_shares: dict[int, tuple[Any, Any, np.ndarray]] = {}  # logarithms of shares, by their node: it, along which axis
-        self.overlaps: dict[int, Any] = {}  # probabilities times zeros and ones, by their node
+        # probabilities times zeros and ones, by their node; and numbers that are none: what made them
+        self.overlaps: dict[int, tuple[Any, Any]] = {}
         self.gave: dict[int, tuple[Any, str, int]] = {}  # numbers of rows that a model gave next to others: line, which it was
         self._went: set[int] = set()  # of those, what a gradient has gone through
         self._plain: set[int] = set()  # nodes that what backward() is called of is a sum of

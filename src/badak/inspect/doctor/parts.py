@@ -68,8 +68,12 @@ def came_out(watch: Watch, y: Any) -> None:
         watch.heads.fakes[y._node] = watch.heads.fake, watch.heads.led
 
 
-def met(watch: Watch, op, arrays: list[np.ndarray]) -> None:
-    """What a model gave in a test, number by number, meets data that it should be."""
+def met(watch: Watch, op, arrays: list[np.ndarray], outputs) -> None:
+    """What a model gave in a test, number by number, meets data that it should be; or a sigmoid makes shares of it."""
+    if op.name == "sigmoid" and not modes.grad and len(watch.answers) < 256:
+        if (known := watch.answers.get(memory(arrays[0]))) is not None:
+            watch.answers[memory(outputs[0]._array)] = outputs[0], known[1]
+            watch.squashed.add(memory(outputs[0]._array))
     if op.name in ("sub", "mse") and not modes.grad and len(arrays) > 1 and len(watch.met) < 64:
         for a, b in ((arrays[0], arrays[1]), (arrays[1], arrays[0])):
             _, module = watch.answers.get(memory(a), (None, None))
@@ -85,7 +89,8 @@ def read(watch: Watch, a: np.ndarray, limit: float | None, axis: int = 0) -> Non
     """What a model gave in a test is compared with a number, or its largest is looked for."""
     _, module = watch.answers.get(memory(a), (None, None))
     if module is not None and a.size and a.dtype.kind == "f" and len(watch.open.read) < 64:
-        watch.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max())))
+        shares = memory(a) in watch.squashed
+        watch.open.read.append(Read(id(module), line(), a.shape, limit, axis, float(a.min()), float(a.max()), shares))
 
 
 def cast(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:

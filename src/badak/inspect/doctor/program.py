@@ -29,7 +29,7 @@ class _Enough(BaseException):
 class _Stopping(Visit):
     """A visit at whose end the program ends, too, unless it goes on."""
 
-    goes_on = False
+    goes_on, asks = False, True
     behind: LateTests | None = None
     waiting: NextTraining | None = None
     next: "_Stopping | None" = None  # what watches a second training, as of a student behind its teacher's

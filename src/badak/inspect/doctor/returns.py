@@ -177,23 +177,6 @@ def never_ends(tree: ast.Module) -> Found:
                 yield function, "gamma * next_value * (1 - done)", function.name, each.arg
 
 
-@rule("certain", "{} is added to the loss, and is made smaller by it: the policy is taught to do always the same")
-def certain(tree: ast.Module) -> Found:
-    """The entropy of a policy is added to its loss, which makes it smaller: the policy stops trying things."""
-    entropies = {name for _, name, value in assigned(tree) if re.search(r"\.entropy\(\)", unparse(value))}
-    if ".entropy()" in unparse(tree):
-        entropies |= {name for _, name, _ in assigned(tree) if re.search(r"(^|[._])entrop(y|ies)$", name)}
-    for node in find(tree, ast.Assign | ast.AugAssign):
-        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        if "loss" not in unparse(target).lower() or node.value is None:
-            continue
-        for sign, each in terms(node.value):
-            inside = [unparse(x) for x in factors(each)]
-            text = next((x for x in inside if x in entropies or re.search(r"\.entropy\(\)", x)), "")
-            if text and sign > 0 and len(terms(node.value)) > 1 and not any(x.startswith("-") for x in inside):
-                yield node, tr("loss = ... - weight * entropy"), text
-
-
 @rule("returns", "{} is kept behind env.step(): next to each action stands the state that it led to")
 def state_after(tree: ast.Module) -> Found:
     """states.append(obs) behind obs, reward, done = env.step(action): the action is kept next to the state that it led to."""
@@ -317,13 +300,14 @@ CHANCE = re.compile(r"eps(ilon)?(_\w+)?")
 @rule("returns", "{} is {} and never falls: all is done by chance")
 def always_by_chance(tree: ast.Module) -> Found:
     """epsilon = 1.0, which never falls."""
-    stores = Counter(x.id for x in find(tree, ast.Name) if isinstance(x.ctx, ast.Store))
+    stores = Counter(unparse(x) for x in find(tree, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Store))
     once = {name: value for _, name, value in assigned(tree) if stores[name] == 1}
-    for line, name, value in (x for x in assigned(tree) if stores[x[1]] == 1 and CHANCE.fullmatch(x[1])):
+    for line, name, value in (x for x in assigned(tree) if stores[x[1]] == 1 and CHANCE.fullmatch(x[1].rpartition(".")[2])):
         value = once.get(unparse(value), value)
         whole = isinstance(value, ast.Constant) and isinstance(value.value, int | float) and 0.9 <= value.value <= 1
-        compared = re.search(rf"rand\w*\(\)? ?\)? ?[<>]=? {name}\b|{name} [<>]=? \w*\.?rand", unparse(tree))
-        given = re.search(rf"\w+\([^()]*, {name}\)", unparse(tree))
+        said = re.escape(name)
+        compared = re.search(rf"rand\w*\(\)? ?\)? ?[<>]=? {said}\b|{said} [<>]=? \w*\.?rand", unparse(tree))
+        given = re.search(rf"\w+\([^()]*, {said}\)", unparse(tree))
         if whole and (compared or given and "_" not in name):
             yield line, f"{name} = max(0.05, {name} * 0.99)", name, unparse(value)
 
@@ -398,7 +382,7 @@ def never_follows(tree: ast.Module) -> Found:
 
 
 OF_REWARDS = (
-    same_state, never_ends, certain, state_after, of_others, never_turned, of_another_action, same_state_kept, stands_still,
+    same_state, never_ends, state_after, of_others, never_turned, of_another_action, same_state_kept, stands_still,
     ends_turned, always_by_chance, mean_of_values, number_of_the_best, never_follows,
     nothing_follows,
 )  # fmt: skip

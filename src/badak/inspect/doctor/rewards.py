@@ -114,8 +114,8 @@ def scaled(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None
 
 
 def stays(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
-    """Numbers times one, without gradients: an average keeps so much of what it was."""
-    if not modes.grad and len(watch.given.factors) < 4096:
+    """Numbers times one, without a graph: an average keeps so much of what it was."""
+    if outputs[0]._node is None and len(watch.given.factors) < 4096:
         watch.given.factors[memory(arrays[0])] = 1 - attributes["c"] if op.name == "lerp_by" else attributes["c"]
 
 

@@ -124,6 +124,7 @@ class Rows:
         self.acted = False  # whether a model was asked about a few rows since the last call in training, as what a policy does
         self.slides = 0  # calls in training that were given the rows of the one before, in their order, all or all but a few
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
+        self.whole: dict[int, np.ndarray] = {}  # tables of numbers that tests were given, which no loader made
         self._asked_now: list[tuple[Tested, np.ndarray]] = []
         self.masks: set[bytes] = set()  # that picked the labels of a training from those of all rows
         self.masks_of_tests: list[tuple[bytes, str, int, int]] = []  # of tests: also what a line says, how many it picks, of which
@@ -180,6 +181,9 @@ class Rows:
         """What is to be said of rows that a model, or a part of it, is asked about without gradients."""
         if self.given is not None and id(self.given) not in self.loaded_for_tests:
             self.loaded_for_tests[id(self.given)] = self.given, words(NEAR)
+        first = next((x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor)), None)
+        if self.given is None and first is not None and len(self.whole) < 8 and self.trained:
+            self.whole[memory(first)] = first
         self.given = None
         pool = self.own.get(model, set() if part else self.trained)  # of an average of the weights, say, those of all
         found, texts, drawn = signatures(args, kwargs), columns(args, kwargs), self.drawn
@@ -210,7 +214,7 @@ class Rows:
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
         known = max(known, inside)
-        first = next(x._array for x in (*args, *kwargs.values()) if isinstance(x, Tensor))
+        assert first is not None
         sure = first.dtype.kind == "f" and first.size >= SURE * len(found)
         tested = Tested(
             place,
@@ -261,7 +265,7 @@ class Rows:
                 continue
             inside = np.flatnonzero(read)
             share = read[inside[0] : inside[-1] + 1].mean()
-            if share > SHARE and read[begins[:, None] + np.arange(long)].mean() > 0.5 * share:
+            if share > SHARE and read[begins[:, None] + np.arange(long)].mean() > LEAST * share:
                 return len(begins)
         return 0
 
@@ -272,7 +276,7 @@ class Rows:
             whole, long = bases[0], len(arrays[0])
             begins = [(memory(x) - memory(whole)) // whole.itemsize for x in arrays]
             if len(self.windows) > 64:
-                self.windows.clear()
+                del self.windows[next(iter(self.windows))]
             self.windows[memory(made)] = whole, np.array(begins), long
 
     def again(self) -> tuple[int, int, int] | None:
@@ -334,7 +338,7 @@ STEM = re.compile(r"(loader|set|data|iter|dl|ds)$")  # testloader, valset
 HELD = frozenset("test tests testing tested val valid validate validation dev heldout holdout held te va".split())
 
 
-SHARE = 0.05  # of a series that has been read
+SHARE, LEAST = 0.05, 0.2  # of a series that has been read; of that, in a few windows of a test, at least
 SURE = 16  # numbers of a row that are never equal by chance
 NEAR = 4  # calls within each other that are looked at
 

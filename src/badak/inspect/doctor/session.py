@@ -33,6 +33,8 @@ PART = 6  # steps of a part of a training that is judged by itself
 class Visit:
     """A context in which a training is watched; entering it gives the `Checkup`, which is filled when the steps are over."""
 
+    asks = False  # whether datasets of the program's own may be asked for examples
+
     def __init__(self, steps: int = 20, file: TextIO | None = None, quiet: bool = False, subject: str = "this training"):
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ArgumentError(tr("doctor: steps={!r} leaves nothing to watch", steps), "steps=20")

@@ -15,7 +15,7 @@ SAME_ROWS = frozenset(
     "from_numpy as_tensor tensor Tensor FloatTensor LongTensor asarray array transform fit_transform astype float long clip clamp "
     "nan_to_num".split()
 )
-TRAIN = re.compile(r"train|(^|[._])tr($|[._])", re.IGNORECASE)
+TRAIN = re.compile(r"train|(^|[._])[xy]?tr($|[._])", re.IGNORECASE)
 SAME_NAMES = frozenset("np torch math".split())
 SPLITS = frozenset("train_test_split random_split".split())
 ONE_ORDER = tr("one order for both: rows = torch.randperm(n); x[rows], y[rows]")
@@ -150,6 +150,13 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Fo
     rows = {name: (unparse(value.value), unparse(value.slice)) for _, name, value in taken if unparse(value.value) in orders}
     loops = find(tree, ast.For)
     inner = [x for x in loops if not any(isinstance(y, ast.For) for y in walk(x.body))]
+    mates, cut = together(tree), [(name, value) for _, name, value in given if isinstance(value, ast.Subscript)]
+    for line, name, value in (x for x in given if isinstance(x[2], ast.Subscript) and unparse(x[2].slice) in rows):
+        order, place = rows[unparse(value.slice)]
+        for other, plain in cut:
+            as_it_stands = unparse(plain.slice) == place and unparse(plain.value) not in (order, unparse(value.value))
+            if as_it_stands and frozenset((name, other)) in mates:
+                yield line, ONE_ORDER, order, unparse(plain.value)
     for node in (x for x in (*walk(tree), *inner) if isinstance(x, ast.Assign | ast.Return | ast.Expr | ast.For)):
         if isinstance(node, ast.For) and not any(node is x for x in inner):
             continue

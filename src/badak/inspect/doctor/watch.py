@@ -208,7 +208,7 @@ class Watch(OfAStep, Recorder):
         elif not modes.grad and self.stack:
             parts.not_recorded(self, inputs)
         elif not modes.grad and self.answers:
-            parts.met(self, op, arrays)
+            parts.met(self, op, arrays, outputs)
         elif self.loosened and modes.grad and len(self.loosened) < 256:
             if any(x is not None and memory(x._array) in self.loosened for x in inputs):
                 self.loosened |= {memory(y._array): y._array for y in outputs}

@@ -69,7 +69,17 @@ class NotAsNamed(Diagnosis):
         )  # fmt: skip
 
     def overlap(self, visit: Visit) -> Findings:
-        """How much answers and labels overlap is made smaller."""
+        """How much answers and labels overlap is made smaller; or is made of logits."""
+        raw = [step.unbounded[0] for step in visit.rounds if step.unbounded]
+        if len(raw) >= LEAST:
+            yield self.found(
+                raw[0],
+                tr("in {} steps what answers and labels have in common is counted of logits, below 0 or above 1, as if they were "
+                   "shares", len(raw)),
+                "p = torch.sigmoid(logits)",
+                steps=len(raw),
+            )  # fmt: skip
+            return
         by = grouped((place, pull) for step in visit.rounds for place, pull in step.overlaps)
         for place, pulls in by.items():
             if len(pulls) >= LEAST and min(pulls) > 0:

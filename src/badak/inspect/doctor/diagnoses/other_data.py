@@ -7,6 +7,7 @@ from badak.inspect.doctor.diagnoses.data import SameBatch
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.given import Rows, shapes_of
 from badak.inspect.doctor.grouping import grouped
+from badak.inspect.doctor.whole import scaling
 from badak.nn import Module
 
 LEAST, EACH = 32, 8  # rows in all, and of each call
@@ -25,6 +26,10 @@ class OtherData(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "prepared")
+        if told := scaling(visit, "own"):
+            fix = tr("prepare both alike, once, with the mean and the spread of the training data")
+            yield self.found("", told[0], fix, learnt=told[1], tested=told[2])
+            return
         yield from self.numbered_otherwise(visit)
         yield from self.begun_otherwise(visit)
         yield from self.other_numbers(visit)

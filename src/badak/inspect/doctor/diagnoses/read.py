@@ -89,7 +89,8 @@ class ReadWrongly(Diagnosis):
 
     def threshold(self, read: list[Read], made: set[str]) -> Findings:
         """Logits are compared with a probability, or probabilities with 0."""
-        if read and made == {"sigmoid"} and all(each.limit == 0 < each.low <= each.high <= 1 for each in read):
+        shares = made == {"sigmoid"} or all(each.shares for each in read)
+        if read and shares and all(each.limit == 0 < each.low <= each.high <= 1 for each in read):
             yield self.found(
                 read[0].place,
                 tr("what the model gives, {:.2g} to {:.2g}, are probabilities, and all are above 0", read[0].low, read[0].high),

@@ -23,6 +23,7 @@ class Maximised(Diagnosis):
         yield from self._divergence(visit)
         yield from self._reward(visit)
         yield from self._unlikely(visit)
+        yield from self._certain(visit)
         yield from self._likelihood(visit)
         yield from self._same_way(visit)
         for steps in visit.by_optimizer():
@@ -127,6 +128,20 @@ class Maximised(Diagnosis):
                        "what is rewarded becomes less likely", steps[place]),
                     tr("loss = -(log_prob * advantage).mean()"),
                     steps=steps[place],
+                )  # fmt: skip
+                return
+
+    def _certain(self, visit: Visit) -> Findings:
+        """The entropy of a policy is made smaller: it stops trying things."""
+        by = grouped(each for step in visit.rounds for each in step.uncertain)
+        for place, pulls in by.items() if visit.watch.chosen and REWARDS.search(own_text()) else ():
+            if len(pulls) >= 5 and min(pulls) > 0:
+                yield self.found(
+                    place,
+                    tr("the entropy of what is done is made smaller, in all of {} gradients: the policy is taught to do always the "
+                       "same", len(pulls)),
+                    tr("loss = ... - weight * entropy"),
+                    times=len(pulls),
                 )  # fmt: skip
                 return
 

@@ -11,6 +11,7 @@ from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.whole import scaling
 from badak.tensor import Tensor
 
 LEAST = 8  # rows
@@ -25,12 +26,20 @@ class TestedOnTrain(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         yield from self.told(visit, "chosen")
-        yield from self.told(visit, "scaled")
+        yield from self.scaled(visit)
         models = grouped((tested.module, tested) for step in [*visit.steps, visit.watch.open] for tested in step.tested)
         learners = {id(call.module) for step in visit.steps for call in step.calls if call.grad}
         yield from self.of_the_memory(visit)
         found = (self.judged(visit, every) for model, every in models.items() if model in learners)
         yield from [each for each in found if each is not None][:1] or self.masked(visit)
+
+    def scaled(self, visit: Visit) -> Findings:
+        """The rows that are learnt were scaled by the numbers of those of a test as well; by the text, where they are not seen."""
+        if told := scaling(visit, "all"):
+            fix = tr("split first; take the mean and the spread of the rows of the training alone")
+            yield self.found("", told[0], fix, learnt=told[1], tested=told[2])
+        else:
+            yield from self.told(visit, "scaled")
 
     def of_the_memory(self, visit: Visit) -> Findings:
         """Half of the rows that the dataset of a test holds are rows that the dataset of the training holds, in one memory."""
@@ -87,8 +96,8 @@ class TestedOnTrain(Diagnosis):
             return None
         return self.found(
             said[0].place,
-            tr("{:,} of {:,} rows that the model was tested on are among those that it was trained on in the first "
-               "{} steps ({})", known, rows, len(visit.steps), said[0].words[:60]),
+            tr("{:,} of {:,} rows that the model was tested on are among those that it was trained on before ({})", known, rows,
+               said[0].words[:60]),
             tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
             rows=rows, known=known,
         )  # fmt: skip
