@@ -204,8 +204,6 @@ LOSSES = (
         ("twice", "loss = f(a, b) + f(a, b)", "loss = f(a, b) + f(b, a)"),
         ("twice", "h = torch.cat([self.up(b), self.up(b)], dim=1)", "h = torch.cat([self.up(b), self.up(a)], dim=1)"),
         ("twice", "x = np.stack([day, day], axis=1)", "x = np.stack([day, hour], axis=1)\ny = torch.cat([y, y])"),
-        ("certain", "rewards = []\nentropy = d.entropy().mean()\nloss = policy_loss + 0.1 * entropy",
-         "rewards = []\nentropy = d.entropy().mean()\nloss = -(gain + 0.1 * entropy)"),
         ("setting", "e = [table(x[:, 0]) for i, table in enumerate(tables)]",
          "e = [table(x[:, i]) for i, table in enumerate(tables)]"),
     ],

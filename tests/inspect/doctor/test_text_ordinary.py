@@ -23,7 +23,6 @@ AUGMENTED = (
     "class Cells(Dataset):\n    def __init__(self, augment=False):\n        self.augment = augment\n    def __getitem__(self, i):\n"
     "        return x.flip(0) if self.augment and torch.rand(1) < 0.5 else x\ntrain_set = Cells(augment=True)\nval_set = Cells({})\n"
 )
-COLUMNS = "X = np.column_stack([area, rooms, age])\nX_train = X[rows]\nm, s = X_train.mean({0}), X_train.std({0})\nX_train = (X_train - m) / s\n"
 BEFORE = "X = np.column_stack([a, b, c])\nX_train, X_test = X[one], X[other]\nm, s = {0}.mean(axis=0), {0}.std(axis=0)\nX_train = (X_train - m) / s\nX_test = (X_test - m) / s\n"
 BACK = "y_train, y_test = y[one], y[other]\nm, s = y_train.mean(), y_train.std()\ny_train = (y_train - m) / s\npred = model(x_test).numpy(){}\nmae = np.abs(pred - y_test).mean()\n"
 HALF = "train_pred = net(a) * (hi - lo) + lo\ntest_pred = net(b) * (hi - lo){}\n"
@@ -73,7 +72,6 @@ CASES = [
     ("chosen", PRINTED.format("train_loader"), PRINTED.format("test_loader")),
     ("chosen", KEPT.format("prepared(train_x)"), KEPT.format("prepared(val_x)")),
     ("prepared", AUGMENTED.format("augment=True"), AUGMENTED.format("augment=False")),
-    ("one", COLUMNS.format(""), COLUMNS.format("axis=0")),
     ("scaled", BEFORE.format("X"), BEFORE.format("X_train")),
     ("scaled", SERIES.format("series"), SERIES.format("series[:80]")),
     ("read", BACK.format(""), BACK.format(" * s + m")),
@@ -161,7 +159,6 @@ LOSS_OF = "def contrast_loss(z1, z2):\n    return F.cross_entropy(torch.cat([z1,
 RETURNS = "reward = 0\nfor r in reversed(rewards):\n    R = r + gamma * R\n    out.append(R)\n{}"
 ACTION = "reward = 0\naction = dist.sample()\nlog_prob = dist.log_prob({})\n"
 GREEDY = "reward = 0\ndist = Categorical(logits=logits)\naction = {}\nlog_prob = dist.log_prob(action)\n"
-BONUS = "reward = 0\nentropies.append(dist.entropy())\nentropy = torch.stack(entropies).mean()\nloss = policy {} 0.01 * entropy\n"
 OVERLAPS = "class DiceLoss(nn.Module):\n    def forward(self, p, y):\n        dice = 2 * (p * y).sum() / (p.sum() + y.sum())\n        return {}dice.mean()\n"
 SHUFFLED = "class D(Dataset):\n    def __init__(self):\n        rng.shuffle(self.{})\n    def __getitem__(self, i):\n        x = self.images[i]\n        return x, self.tags[i]\n"
 COUNTED = "criterion = nn.MSELoss()\ndef test(loader):\n    total, n = 0, 0\n    for x, y in loader:\n        total += criterion(model(x), y).item(){}\n        n += {}\n    return total / n\n"
@@ -237,7 +234,6 @@ CASES += [
     ("returns", RETURNS.format(""), RETURNS.format("out.reverse()\n")),
     ("returns", ACTION.format("dist.sample()"), ACTION.format("action")),
     ("returns", GREEDY.format("logits.argmax()"), GREEDY.format("dist.sample()")),
-    ("certain", BONUS.format("+"), BONUS.format("-")),
     ("formula", OVERLAPS.format(""), OVERLAPS.format("1 - ")),
     ("read", COUNTED.format(" * len(x)", "1"), COUNTED.format("", "1")),
     ("read", COUNTED.format("", "len(x)"), COUNTED.format(" * len(x)", "len(x)")),

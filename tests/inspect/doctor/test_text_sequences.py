@@ -54,7 +54,6 @@ ASKED = "@torch.no_grad()\ndef recall(model, q, d):\n    a = model(encode(q))\n 
 DICT = "data = {{'train': tokens[:n], 'val': tokens[{}]}}\n"
 FIRSTS = "train_examples, eval_examples = examples[:700], examples[{}]\nf(train_examples, eval_examples)\n"
 EACH = "import pandas as pd\ntrain_df, test_df = ((part - {0}.mean()) / {0}.std() for part in (train_df, test_df))\n"
-FRAME = "import pandas as pd\ndf = pd.read_csv('x.csv')\ntrain = df[:80]{}\nm, s = train.mean(), train.std()\nX = (train - m) / s\n"
 UNITS = "COLUMNS = ['load', 'temp']\ntarget = values[i : i + 6, {}]\npred = pred * std['load'] + mean['load']\n"
 SIDE = "preds, trues = predict(model)\ntrues = trues * s + m\n{}mae = (preds - trues).abs().mean()\n"
 TURNED = "x = torch.tensor(frame.values{}, dtype=torch.float32)\n"
@@ -147,7 +146,6 @@ CASES = [
     ("chosen", DICT.format(":m"), DICT.format("n:")),
     ("chosen", FIRSTS.format(":200"), FIRSTS.format("700:")),
     ("prepared", EACH.format("part"), EACH.format("train_df")),
-    ("one", FRAME.format(".values"), FRAME.format("")),
     ("formula", UNITS.format("1"), UNITS.format("0")),
     ("read", SIDE.format(""), SIDE.format("preds = preds * s + m\n")),
     ("view", TURNED.format(".T.reshape(len(frame), -1)"), TURNED.format(".reshape(len(frame), -1)")),

@@ -346,9 +346,10 @@ def recurrent(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> N
         watch.open.shaped.append(Shaped("last" if said else "first", line(), arrays[0].shape, ()))
     windows(watch, arrays)
     first, w = arrays[1], arrays[-2]
-    if watch.looks_closely and outputs[0]._node is not None and arrays[0].shape[0] == 1 and len(watch.open.begun) < 64:
+    written = watch.open.written if outputs[0]._node is None else watch.open.begun
+    if (written is not watch.open.begun or watch.looks_closely) and arrays[0].shape[0] == 1 and len(written) < 64:
         watch._held_now.append(first)
-        watch.open.begun.append(Begun(line(), memory(w), memory(first) if first.any() else 0))
+        written.append(Begun(line(), memory(w), memory(first) if first.any() else 0))
 
 
 def windows(watch: Watch, arrays: list[np.ndarray]) -> None:

@@ -54,6 +54,8 @@ def difference(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> 
         return
     if inputs[0]._node is not None and inputs[1]._node is not None:
         rewards.target(watch, inputs[0], inputs[1])
+        if inputs[0]._node is not inputs[1]._node and not y.any() and y.size >= 8 and len(watch.open.equal) < MOST:
+            watch.open.equal.append(line())
     layout.addend(watch, inputs, y, node)
     for x, other in ((0, 1), (1, 0)):
         if inputs[x]._node is None or arrays[x].shape != y.shape:

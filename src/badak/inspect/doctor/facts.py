@@ -335,6 +335,8 @@ class Step:
     dropped: list[str] = field(default_factory=list)  # where dropout was at work in eval mode, outside of a layer of its own
     scheduled: list[tuple[str, bool]] = field(default_factory=list)  # a schedule moved on: where, and between backward and step
     begun: list[Begun] = field(default_factory=list)
+    written: list[Begun] = field(default_factory=list)  # the same without gradients
+    equal: list[str] = field(default_factory=list)  # where numbers are subtracted that have two graphs and are all the same
     weighed: list[tuple[str, float]] = field(default_factory=list)  # logarithms of probabilities times data: line, gradient
     filled: list[tuple[str, float]] = field(default_factory=list)  # weights over a text with nothing hidden: line, share of padding
     chose: list[np.ndarray] = field(default_factory=list)  # which of what has a graph was picked

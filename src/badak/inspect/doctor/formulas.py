@@ -20,6 +20,7 @@ COLD = re.compile(r"(^|[._])(temp|temperature|tau)$", re.IGNORECASE)
 GOOD, BAD = re.compile(r"(^|_)(pos|positive|ap|d_ap|dp|d_p)(_|$|\d)"), re.compile(r"(^|_)(neg|negative|an|d_an|dn|d_n)(_|$|\d)")
 FAR = re.compile(r"dist|norm\(|cdist|pow\(2\)|\*\* 2|^d_|(^|_)d(_|$)")
 NEAR = re.compile(r"sim|score|cos|@|matmul|einsum|logit")
+DISTANCES = re.compile(r"(^|_)d(ist(ance)?s?)?$")
 CHANCE = re.compile(r"rand(range|int|om_action)\(|\.sample\(|choice\(")
 ASKED = re.compile(r"(^|[._])(logits?|q_?values?|q|probs?|q_vals|policy|scores)$")
 
@@ -199,6 +200,14 @@ def least(node: ast.expr, given: dict) -> tuple[str, str] | None:
         of = asked_of(node) or node.func.value
         if ASKED.search(text_of(of)):
             return tr("{} is what the model holds for the least likely, or the worst", unparse(node)), f"{unparse(of)}.argmax(...)"
+    if isinstance(node, ast.Call) and called(node) == "argmax" and isinstance(node.func, ast.Attribute):
+        of = asked_of(node) or node.func.value
+        values = given.get(unparse(of), []) if DISTANCES.search(unparse(of)) else []
+        if values and all(re.search(r"cdist\(|pow\(2\)|\*\* ?2|norm\(", unparse(x)) and "exp(" not in unparse(x) for x in values):
+            if not re.search(r"where|mask|min|^-|\(-", " ".join(map(unparse, values))):
+                return tr(
+                    "{} is what is farthest away, where {} are distances", unparse(node), unparse(of)
+                ), f"{unparse(of)}.argmin(...)"
     return None
 
 

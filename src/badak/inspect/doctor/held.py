@@ -145,10 +145,12 @@ def same_part(tree: ast.Module) -> Found:
 
 
 def rows_given(value: ast.expr, own: set[str], functions: set[str]) -> ast.expr:
-    """The rows that a loader, or a dataset of them, is given; or a function, where they are the first of all."""
+    """The rows that a loader, or a dataset of them, is given; or a function, where numbers say which."""
     first = value.args[0] if isinstance(value, ast.Call) and called(value) in functions and value.args else None
-    if isinstance(first, ast.Subscript) and isinstance(first.slice, ast.Slice) and first.slice.lower is None:
-        return first
+    if isinstance(first, ast.Subscript) and isinstance(first.slice, ast.Slice):
+        low, high = first.slice.lower, first.slice.upper
+        if low is None or isinstance(low, ast.Constant) and isinstance(high, ast.Constant):  # else a window may begin before
+            return first
     while (
         isinstance(value, ast.Call) and value.args and (called(value).endswith(("DataLoader", "Dataset")) or called(value) in own)
     ):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from badak.inspect.doctor.returns import ENDS, REWARDS, discounted, given_by_the_world
 from badak.inspect.doctor.source import unparse
-from badak.inspect.doctor.syntax import SCOPES, assigned, called, calls_of, find, ids_below, pairs, read_in, unread
+from badak.inspect.doctor.syntax import SCOPES, assigned, called, calls_of, find, ids_below, names_in, pairs, read_in, unread
 from badak.inspect.doctor.told import Found, Told, rule
 
 
@@ -24,8 +24,9 @@ def kept_and_left(tree: ast.Module) -> Found:
     given, nowhere = given_by_the_world(tree), unread(tree)
     for line in find(tree, ast.Expr):
         what = line.value.args[0] if called(line.value) == "append" and line.value.args else None
-        if isinstance(what, ast.Name) and given.get(what.id, 0) > 0 and unparse(line.value.func.value) in nowhere:
-            yield line, "reward + gamma * next_value * (1 - done)", what.id
+        kept = min((name for name in names_in(what) if given.get(name, 0) > 0), default="") if what is not None else ""
+        if kept and unparse(line.value.func.value) in nowhere:
+            yield line, "reward + gamma * next_value * (1 - done)", kept
 
 
 KIND = re.compile(r"^(float|int|bool)\(|(?<=\w)\)$")  # float(done)

@@ -158,6 +158,9 @@ def held_back() -> list[str]:
     kept = [x for tree in several for x in find(tree, ast.Name | ast.Attribute) if isinstance(x.ctx, ast.Store)]
     names = [node.id if isinstance(node, ast.Name) else node.attr for node in kept]
     held = [name for name in dict.fromkeys(names) if LOADER.match(name) or SET.search(name)]
+    split = [x.targets[0] for tree in several for x in find(tree, ast.Assign) if isinstance(x.value, ast.Call)
+             and unparse(x.value.func).endswith("random_split")]  # fmt: skip
+    held += [unparse(y) for x in split if isinstance(x, ast.Tuple) for y in x.elts if not unparse(y).startswith("_")]
     return [
         name for name in held if not is_read(name) or SET.search(name) and (only_prepared(several, name) or counted(several, name))
     ]

@@ -27,7 +27,7 @@ from badak.inspect.doctor.syntax import (
 from badak.inspect.doctor.tables import ONE_ORDER, ORDERS
 from badak.inspect.doctor.told import Found, Told, rule
 
-DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau|g)\w*$|^[γλ]$")
+DISCOUNT = re.compile(r"(^|[._])(gamma|discount|GAMMA|DISCOUNT|disc|lam|lambda_?|LAMBDA|LAM|tau)\w*$|^[gγλ]$")
 REWARD = re.compile(r"(^|[._])(rewards?|rews?|rs?|delta\w*|td\w*|reward_\w+|ep_rewards?)(\[.*\])?$")
 ENDS = re.compile(r"^(b_|batch_)?(dones?|terminals?|terminated|terminations?|finished|is_?last)(_(b|t|batch|mask|tensor|flags?))?$")
 

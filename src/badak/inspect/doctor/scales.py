@@ -18,7 +18,6 @@ from badak.inspect.doctor.told import Found, Told, rule
 def scales(tree: ast.Module) -> Iterator[Told]:
     """All of it."""
     given = assigned(tree)
-    yield from one_number(tree, given) if "Conv" not in unparse(tree) else ()  # which reads pictures, or signals
     for each in (
         by_all,
         never_back,
@@ -119,30 +118,6 @@ def divided(value: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr] | None:
         if isinstance(less.op, ast.Sub):
             return less.left, less.right, value.right
     return None
-
-
-ARRAYS = re.compile(r"\.values\b|to_numpy\(|\b(np|numpy|torch)\.")
-
-
-@rule("one", "all columns of {} are divided by one number, {}")
-def one_number(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Found:
-    """Numbers that are no labels, less one mean of them all, by one spread of all: of columns that is wrong, of pictures right.
-
-    A frame of pandas has a spread for each column.
-    """
-    frames = re.search(r"\bimport pandas\b", unparse(tree))
-    spreads = {name: unparse(value) for _, name, value in given if called(value) == "std"}
-    for line, made, value in given:
-        parts = divided(value)
-        if parts is None or ASKED.match(made):
-            continue
-        spread = spreads.get(unparse(parts[2]), unparse(parts[2]))
-        found = re.fullmatch(r"(\w+)(?:\[\w+\])?\.std\(\)|(?:np|torch)\.std\((\w+)\)", spread)
-        name = (found[1] or found[2]) if found else ""
-        if frames and not any(ARRAYS.search(unparse(each)) for _, own, each in given if own == name):
-            continue
-        if name and name in names_in(parts[0]) and not ASKED.match(name):
-            yield line, tr("the mean and the spread of each column: x.mean(axis=0), x.std(axis=0)"), unparse(parts[0]), spread
 
 
 @rule("scaled", "{} is scaled by the numbers of all of its rows, and {} takes rows for a test of them then")

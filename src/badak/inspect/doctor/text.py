@@ -288,7 +288,9 @@ def never_best(tree: ast.Module) -> Found:
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
         first = begins.get(best, "")
         never = larger and INFINITE.match(first) or not larger and first.startswith("-") and INFINITE.match(first[1:])
-        least = first in ("0", "0.0") and (FROM_0.search(other) or never_below_0(tree, other))
+        least = first in ("0", "0.0") and not (
+            MAY_BE_BELOW.search(other) or "-" in " ".join(map(unparse, values_of(tree).get(other, [])))
+        )
         if best and (never or not larger and least):
             error = least and not FROM_0.search(other)
             yield (

@@ -14,6 +14,7 @@ from badak.inspect.doctor.graph import memory
 
 LEAST, KINDS, COLUMNS = 24, 8, 64  # rows; numbers that a column has; columns that are looked at
 NEAR, EXACT = 2e-4, 1e-6  # how far a mean and a spread, or an end, may be from what rows were scaled to
+TIMES = 20  # that spreads of columns are apart which have different units
 MOST, SECONDS, WIDE = 8192, 0.3, 4  # examples that are asked for, in which time; numbers of a step of a window
 
 
@@ -36,9 +37,9 @@ def rows_of(dataset: Any, asks: bool) -> np.ndarray | None:
     return np.stack(found)
 
 
-def scaled_to(x: np.ndarray) -> str:
+def scaled_to(x: np.ndarray) -> tuple[str, int]:
     """ "spread" where the columns of a table have a mean of 0 and a spread of 1, or all of its numbers have; "range" where they go
-    from 0 to 1, and hardly any number is at an end; "" for none."""
+    from 0 to 1, and hardly any number is at an end; "" for none; and how many columns."""
     n, wide = len(x), x.shape[-1]
     flat = x.reshape(n, -1).astype(np.float64)
     views = [flat, flat.reshape(-1, wide)] if x.ndim == 3 and wide <= WIDE else [flat]
@@ -52,11 +53,12 @@ def scaled_to(x: np.ndarray) -> str:
         mean, low, high = view.mean(axis=0), view.min(axis=0), view.max(axis=0)
         one = np.minimum(abs(view.std(axis=0) - 1), abs(view.std(axis=0, ddof=1) - 1)) < NEAR
         if (one & (abs(mean) < NEAR)).mean() >= 0.5:
-            return "spread"
+            return "spread", int(one.sum())
         few = np.maximum((view == low).sum(axis=0), (view == high).sum(axis=0)) <= max(2, x[0].size if view.shape[1] == 1 else 2)
-        if x.ndim < 4 and ((abs(low) < EXACT) & (abs(high - 1) < EXACT) & few).mean() >= 0.5:
-            return "range"
-    return ""
+        ends = (abs(low) < EXACT) & (abs(high - 1) < EXACT) & few
+        if x.ndim < 4 and ends.mean() >= 0.5:
+            return "range", int(ends.sum())
+    return "", 0
 
 
 def tables(visit: Visit) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -79,14 +81,27 @@ def scaled_by(visit: Visit) -> tuple[str, str, int, int]:
         learnt, asked = tables(visit)
     for a in learnt:
         tests = [b for b in asked if b.shape[1:] == a.shape[1:] and not alike(a, b)]
-        mine = scaled_to(a) if tests else ""
+        mine, columns = scaled_to(a) if tests else ("", 0)
         for b in tests:
-            if mine and scaled_to(b) == mine:
+            if mine and scaled_to(b)[0] == mine:
                 return "own", mine, len(a), len(b)
-        for group in ([*([b] for b in tests), tests] if len(tests) > 1 else [tests]) if tests and not mine else ():
-            if how := scaled_to(np.concatenate([a, *group])):
+        for group in [*([b] for b in tests), tests][: len(tests) + (len(tests) > 1)]:
+            how, more = scaled_to(np.concatenate([a, *group]))
+            if more > columns and mine in ("", how):
                 return "all", how, len(a), sum(map(len, group))
     return "", "", 0, 0
+
+
+def unlike_columns(visit: Visit) -> list[tuple[float, float]]:
+    """The least and the largest spread of the columns of a table, all numbers of which have together a mean of 0 and a spread of
+    1: of columns that is wrong, of pictures right, which have more of them, laid flat."""
+    found = []
+    with suppress(Exception):  # a dataset of the program's own may be anything
+        for x in (x.astype(np.float64) for x in tables(visit)[0] if x.ndim == 2 and 1 < x.shape[1] <= COLUMNS):
+            spreads = x.std(axis=0)[np.ptp(x, axis=0) > 0]
+            if abs(x.mean()) < NEAR and abs(x.std() - 1) < 2 / x.size + NEAR and spreads.max() > TIMES * spreads.min():
+                found.append((float(spreads.min()), float(spreads.max())))
+    return found
 
 
 def alike(a: np.ndarray, b: np.ndarray) -> bool:

@@ -12,9 +12,9 @@ from badak.inspect.doctor.facts import Call, Fed, Lookup, Step
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.report import Finding
 from badak.inspect.doctor.source import own_text
+from badak.inspect.doctor.whole import unlike_columns
 
 LEAST = 5  # steps
-COLUMNS = 32  # of a table
 WIDE = 16  # rows of a table that is asked for one of them alone
 
 
@@ -384,17 +384,13 @@ class NotNormalised(Diagnosis):
 
     def by_one_number(self, visit: Visit) -> Findings:
         """Columns of different units are scaled by one mean and one spread of them all."""
-        told = [*self.told(visit, "one")]
-        for (_, part), several in visit.watch.given.trained.items() if told else ():
-            rows = [x.values for x in several if not part and len(x.shape) == 1 and x.values.dtype.kind == "f"]
-            spreads = np.concatenate(rows).std(axis=0) if rows and len({x.shape[1] for x in rows}) == 1 else np.zeros(0)
-            spreads = spreads[spreads > 0]
-            if 1 < len(spreads) <= COLUMNS and spreads.max() > 20 * spreads.min():  # pictures, laid flat, have more
-                yield self.found(
-                    told[0].place, tr("{}: they still spread {:.2g} to {:.2g}", told[0].cause, spreads.min(), spreads.max()),
-                    told[0].fix,
-                )  # fmt: skip
-                return
+        for low, high in unlike_columns(visit):
+            yield self.found(
+                "",
+                tr("one mean and one spread scale all columns, which still spread {:.2g} to {:.2g}", low, high),
+                tr("the mean and the spread of each column: x.mean(axis=0), x.std(axis=0)"),
+            )
+            return
 
 
 def all_near(several: list[np.ndarray]) -> bool:

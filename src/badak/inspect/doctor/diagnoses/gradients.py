@@ -50,6 +50,7 @@ class NeverLearns(Diagnosis):
             self._unread(visit, losses),
             self._divergence(visit),
             self._itself(losses),
+            self._equal(visit),
             self._parts(visit),
             self.told(visit, "twice"),
             self.told(visit, "unlearnt"),
@@ -199,6 +200,22 @@ class NeverLearns(Diagnosis):
                 tr("add it to the loss that backward() is called of: loss = reconstruction + beta * kl"),
                 steps=len(idle),
             )  # fmt: skip
+
+    def _equal(self, visit: Visit) -> Findings:
+        """What is subtracted from each other was computed twice of the same: the difference is always 0."""
+        rounds = visit.rounds
+        for place in dict.fromkeys(place for step in rounds for place in step.equal):
+            if (times := sum(place in step.equal for step in rounds)) >= max(5, len(rounds) - 1):
+                yield self.found(
+                    place,
+                    tr(
+                        "in {} steps what is subtracted here is the same, number by number: something is compared with itself",
+                        times,
+                    ),
+                    tr("look at what both are computed of"),
+                    steps=times,
+                )
+                return
 
     def _itself(self, losses: dict[tuple, list]) -> Findings:
         """A loss that gives its answers no gradient: they are compared with themselves."""

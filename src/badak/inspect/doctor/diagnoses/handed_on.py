@@ -3,7 +3,7 @@ from typing import Any
 
 from badak.core.errors import tr
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
-from badak.inspect.doctor.facts import Begun, Step
+from badak.inspect.doctor.facts import Begun
 from badak.inspect.doctor.grouping import grouped
 from badak.nn import Module
 from badak.nn.recurrent import RNNBase
@@ -19,9 +19,11 @@ class NotHandedOn(Diagnosis):
     title = "a state is not handed on"
 
     def look(self, visit: Visit) -> Findings:
-        steps = [step for step in visit.rounds if step.begun]
-        found = [same for step in steps if (same := self.same(step))]
-        if len(found) >= LEAST and len(found) == len(steps):
+        steps = [step.begun for step in visit.rounds if step.begun]
+        found = [same for begun in steps if (same := self.same(begun))]
+        if not (told := len(found) >= LEAST and len(found) == len(steps)):
+            found = [run for step in [*visit.steps, visit.watch.open] for run in again(step.written)]
+        if told or found:
             first = found[0]
             yield self.found(
                 first[0].place,
@@ -70,11 +72,21 @@ class NotHandedOn(Diagnosis):
                 return
 
     @staticmethod
-    def same(step: Step) -> list[Begun]:
+    def same(begun: list[Begun]) -> list[Begun]:
         """The calls of the layer that is called most often, where all of them begin alike; else none."""
-        by = grouped((each.layer, each) for each in step.begun)
-        several = max(by.values(), key=len)
+        by = grouped((each.layer, each) for each in begun)
+        several = max(by.values(), key=len, default=[])
         return several if len(several) >= LEAST and len({each.state for each in several}) == 1 else []
+
+
+def again(written: list[Begun]) -> list[list[Begun]]:
+    """The calls without gradients, one after the other, that begin with the state, not of zeros, that the one before began with."""
+    runs: list[list[Begun]] = []
+    for each in written:
+        if not runs or (runs[-1][-1].layer, runs[-1][-1].state) != (each.layer, each.state):
+            runs.append([])
+        runs[-1].append(each)
+    return [run for run in runs if len(run) >= LEAST and run[0].state]
 
 
 def kept_in(module: Module) -> Iterator[Any]:
