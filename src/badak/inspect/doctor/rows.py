@@ -125,6 +125,7 @@ class Rows:
         self.slides = 0  # calls in training that were given the rows of the one before, in their order, all or all but a few
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
         self.whole: dict[int, np.ndarray] = {}  # tables of numbers that tests were given, which no loader made
+        self.slices: dict[int, tuple[np.ndarray, int, int]] = {}  # tables that rows one after the other were learnt of: which
         self._asked_now: list[tuple[Tested, np.ndarray]] = []
         self.masks: set[bytes] = set()  # that picked the labels of a training from those of all rows
         self.masks_of_tests: list[tuple[bytes, str, int, int]] = []  # of tests: also what a line says, how many it picks, of which
@@ -133,6 +134,7 @@ class Rows:
         if self.given is not None:
             self.loaded[id(self.given)] = self.given
             self.given = None
+        self.slice_of(next((x._array for x in args if isinstance(x, Tensor) and x._node is None), None))
         if self.seen < MOST:
             found, drawn = signatures(args, kwargs), self.drawn
             found = columns(args, kwargs) if found is None else found
@@ -171,6 +173,17 @@ class Rows:
         """A loader gave a batch of all of a dataset; one that nobody read, as behind the steps that are watched, tells nothing."""
         self.source = 0 if self.source or self.unread else source
         self.unread = bool(source) and not self.source
+
+    def slice_of(self, x: Any) -> None:
+        """A training is given some rows of a table, one after the other."""
+        whole = x
+        while whole is not None and isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        if whole is not x and whole.ndim == x.ndim > 1 and whole.strides == x.strides and whole.shape[1:] == x.shape[1:]:
+            first = (memory(x) - memory(whole)) // x.strides[0]
+            _, low, high = self.slices.get(id(whole), (whole, first, 0))
+            if id(whole) in self.slices or len(self.slices) < 8:
+                self.slices[id(whole)] = whole, min(low, first), max(high, first + len(x))
 
     def part_of(self, args: tuple, part: int) -> None:
         """The rows of data that a part of a model is given, which the program may ask by itself in a test."""

@@ -65,6 +65,7 @@ def tables(visit: Visit) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """(those that a training reads, those that its tests read), as far as they are known as a whole."""
     rows = visit.watch.rows
     learnt = [rows_of(each, visit.asks) for each in rows.loaded.values()] + [whole for whole, _ in rows.read.values()]
+    learnt += [whole[low:high] for whole, low, high in rows.slices.values()]
     asked = [rows_of(each, visit.asks) for each, _ in rows.loaded_for_tests.values()] + [*rows.whole.values()]
     return tuple(
         [x for x in several if x is not None and x.ndim > 1 and x.dtype.kind == "f" and len(x) >= LEAST]
@@ -97,7 +98,7 @@ def unlike_columns(visit: Visit) -> list[tuple[float, float]]:
     1: of columns that is wrong, of pictures right, which have more of them, laid flat."""
     found = []
     with suppress(Exception):  # a dataset of the program's own may be anything
-        for x in (x.astype(np.float64) for x in tables(visit)[0] if x.ndim == 2 and 1 < x.shape[1] <= COLUMNS):
+        for x in (x.astype(np.float64) for x in tables(visit)[0] if x.ndim == 2 and 1 < x.shape[1] <= COLUMNS // 2):
             spreads = x.std(axis=0)[np.ptp(x, axis=0) > 0]
             if abs(x.mean()) < NEAR and abs(x.std() - 1) < 2 / x.size + NEAR and spreads.max() > TIMES * spreads.min():
                 found.append((float(spreads.min()), float(spreads.max())))
