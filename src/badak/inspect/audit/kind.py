@@ -272,6 +272,11 @@ def one_further(labels: np.ndarray, text: np.ndarray, batch_axis: int) -> bool:
     return False
 
 
+def square(own: list) -> bool:
+    """Whether each place of a text asks all others."""
+    return any(seen.keep.shape[-1] == seen.keep.shape[-2] > 2 for seen in own)
+
+
 def filled(ids: np.ndarray) -> np.ndarray:
     """(B, T), True where the ends of rows repeat one id, the same in all of them that do; a last token alone repeats nothing."""
     steps = np.flip(np.logical_and.accumulate(np.flip(ids == ids[:, -1:], axis=1), axis=1), axis=1)
@@ -312,7 +317,7 @@ def _causal(model: Module, batch: Batch, texts: list[str], shown: Shown) -> str:
         return _TRIANGLE
     words = max((x.vocabulary for x in mine), default=0)
     each = [y for y in shown.answers if y.ndim > 2 or y.shape[:-1] == (leaf.array.size,)]
-    if lengths & set(shown.unused) and any(y.shape[-1] == words for y in each):
+    if lengths & set(shown.unused) and (any(y.shape[-1] == words for y in each) or not each and square(own)):
         return _UNUSED
     if any(b.dim() >= 2 and b.shape[-1] >= length and triangular(b._array) for b in model.buffers()):
         return tr("it holds a triangular mask")

@@ -62,6 +62,7 @@ def ask(subject: Subject) -> list[Finding]:
     parts = [part for part in parts if way & numbers(part.cores)]
     maps = [part for part in feed_forwards(graph, parts) if way & numbers(part.cores)] if parts else []
     cut = {part.path: part for part in (*parts, *maps) if passes(part, sink, roots | stream_of(graph, part))}
+    cut = {path: part for path, part in cut.items() if not widens(graph, path)}
     cut |= {part.path: part for part in abreast(graph, parts, maps) if not {part.path} & set(cut) and passes(part, sink, roots)}
     taken = {n for part in (*parts, *cut.values()) for n in numbers(part.cores)}
     others = [each for each in others if way & numbers(each.cores) and not numbers(each.cores) & taken]
@@ -81,6 +82,13 @@ def ask(subject: Subject) -> list[Finding]:
         cause = tr("all that is known of a token passes through this {}: its residual sum is left out; {}", part.what, rest)
         found.append(Finding("residual", path, cause, FIX, counts))
     return found + [dropped(part) for part in lost.values()] + [lonely(part, n) for part, n in lone]
+
+
+def widens(graph: Graph, path: str) -> bool:
+    """Whether a module gives rows, not in heads, of another width than those that it reads: nothing can be added to them."""
+    calls = [call for call in graph.calls if call.path == path and call.inputs and len(call.outputs) == 1]
+    pairs = [(call.inputs[0], call.outputs[0]) for call in calls if call.inputs[0].ndim == call.outputs[0].ndim == 2]
+    return bool(pairs) and all(a.shape[-1] != b.shape[-1] for a, b in pairs)
 
 
 def dropped(part: Part) -> Finding:

@@ -209,7 +209,7 @@ class NeverLearns(Diagnosis):
                 yield self.found(
                     place,
                     tr(
-                        "in {} steps what is subtracted here is the same, number by number: something is compared with itself",
+                        "in {} steps the two that are subtracted here are one, number by number: something is compared with itself",
                         times,
                     ),
                     tr("look at what both are computed of"),

@@ -25,8 +25,9 @@ class OtherData(Diagnosis):
     title = "tested with data that was prepared otherwise"
 
     def look(self, visit: Visit) -> Findings:
-        yield from self.told(visit, "prepared")
-        if told := scaling(visit, "own"):
+        by_the_text = [*self.told(visit, "prepared")]
+        yield from by_the_text
+        if not by_the_text and (told := scaling(visit, "own")):
             fix = tr("prepare both alike, once, with the mean and the spread of the training data")
             yield self.found("", told[0], fix, learnt=told[1], tested=told[2])
             return
