@@ -150,10 +150,11 @@ def of_the_place(tree: ast.Module, given: list[tuple[int, str, ast.expr]]) -> Fo
     rows = {name: (unparse(value.value), unparse(value.slice)) for _, name, value in taken if unparse(value.value) in orders}
     loops = find(tree, ast.For)
     inner = [x for x in loops if not any(isinstance(y, ast.For) for y in walk(x.body))]
-    mates, cut = together(tree), [(name, value) for _, name, value in given if isinstance(value, ast.Subscript)]
-    for line, name, value in (x for x in given if isinstance(x[2], ast.Subscript) and unparse(x[2].slice) in rows):
+    mates: set[frozenset[str]] = together(tree)
+    cut = [(line, name, value) for line, name, value in given if isinstance(value, ast.Subscript)]
+    for line, name, value in (x for x in cut if unparse(x[2].slice) in rows):
         order, place = rows[unparse(value.slice)]
-        for other, plain in cut:
+        for _, other, plain in cut:
             as_it_stands = unparse(plain.slice) == place and unparse(plain.value) not in (order, unparse(value.value))
             if as_it_stands and frozenset((name, other)) in mates:
                 yield line, ONE_ORDER, order, unparse(plain.value)
