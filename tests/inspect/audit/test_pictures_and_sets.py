@@ -113,3 +113,64 @@ def test_rows_that_are_drawn_twice_are_no_heads():
     badak.manual_seed(0)
     ids = badak.randint(20, (6, 8))
     assert not found(OneHead(), ids[badak.tensor([0, 1, 2, 0, 4, 5])])
+
+
+class Attending(nn.Module):
+    """Points that attend to those next to them, without a sum around, as in a first layer that makes them wider."""
+
+    def __init__(self, i, o):
+        super().__init__()
+        self.map, self.a, self.b = nn.Linear(i, o, bias=False), nn.Linear(o, 1), nn.Linear(o, 1)
+
+    def forward(self, x, near):
+        h = self.map(x)
+        scores = F.leaky_relu(self.a(h) + self.b(h).T, 0.2).masked_fill(near == 0, float("-inf"))
+        return scores.softmax(-1) @ h
+
+
+class Graph(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.head = Attending(12, 16), Attending(16, 16), nn.Linear(16, 4)
+
+    def forward(self, x, near):
+        x = F.elu(self.first(x, near))
+        return self.head(F.elu(self.second(x, near)) + x)
+
+
+def test_rows_of_one_graph_are_no_leak():
+    badak.manual_seed(0)
+    near = badak.rand(40, 40) < 0.1
+    near = (near | near.T | badak.eye(40).bool()).float()
+    assert found(Graph(), badak.randn(40, 12), near) == []
+
+
+class Judge(nn.Module):
+    """One number for each text, by its last place."""
+
+    def __init__(self, hides):
+        super().__init__()
+        self.table, self.places, self.head = nn.Embedding(40, 32), nn.Embedding(16, 32), nn.Linear(32, 1)
+        self.block = Hiding(nn.LayerNorm(32), nn.MultiheadAttention(32, 4, batch_first=True), hides)
+
+    def forward(self, ids):
+        x = self.table(ids) + self.places(badak.arange(ids.shape[1]))
+        x = self.block(x, badak.ones(ids.shape[1], ids.shape[1], dtype=badak.bool).triu(1))
+        return self.head(x)[:, -1, 0]
+
+
+class Hiding(nn.Module):
+    def __init__(self, norm, attention, hides):
+        super().__init__()
+        self.norm, self.attention, self.hides = norm, attention, hides
+
+    def forward(self, x, later):
+        h = self.norm(x)
+        return x + self.attention(h, h, h, attn_mask=later if self.hides else None, need_weights=False)[0]
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_a_mask_that_nobody_reads_says_what_was_meant(hides):
+    badak.manual_seed(0)
+    codes = {code for code, _ in found(Judge(hides), badak.randint(40, (6, 14)))}
+    assert codes == (set() if hides else {"BADAK-301"})

@@ -38,6 +38,21 @@ ROWS = "def part(rows):\n    x = (table[rows] - m) / s\n    y = rent[{}]\n    re
 LATE = "for x, y in loader:\n    f(model(x), y).backward()\n{}print('test', test(model)){}\n"
 LOAD = "model.load_state_dict(best)"
 PLATEAU = "def mae(loader):\n    return torch.cat(errors).mean().item()\nsched = ReduceLROnPlateau(opt, mode='{}')\nval = mae(val_loader)\nsched.step(val)\n"
+APART = "order = torch.randperm(12)\na, b = order[:9], order[9:]\nx, z = data[a], data[b]\ny, w = {}, target[b]\nd = TensorDataset(x, y)\n"
+GIVEN = "Xtr, Ytr = build(words[:n1])\nXdev, Ydev = build(words[{}])\ndef build(words):\n    return words, words\n"
+CHOICE = (
+    "train, valid, test = g[:9], g[9:12], g[12:]\nbest = 0\nfor epoch in range(9):\n    acc = ask({})\n"
+    "    if acc > best:\n        best = acc\nprint(ask(test))\n"
+)
+LEAST = "best_psnr = 0.0\nfor epoch in range(9):\n    if meter.avg {} best_psnr:\n        best_psnr = meter.avg\n"
+AREAS = "def iou(a, b):\n    inter, area_a, area_b = f(a, b)\n    return inter / (area_a + area_b{})\n"
+ENDS = "dones = []\nobs, reward, done = env.step(a)\n{}.append(float(done))\n"
+BACK = "reward = 0\nfor t in {}:\n    delta = R[t] + V[t + 1] - V[t]\n    gae = delta + GAMMA * LAMBDA * gae\n    out[t] = gae\n"
+CHANCE = (
+    "reward = 0\nclass Agent:\n    def __init__(self):\n        self.eps = 1.0\n    def act(self):\n"
+    "{}        if random.random() < self.eps:\n            return 0\n"
+)
+FARTHEST = "dist = torch.cdist(a, b)\nright = (dist.arg{}(1) == who).sum()\n"
 CASES = [
     ("setting", BEST.format("0.0"), BEST.format("float('inf')")),
     ("returns", RETURNS.format("rewards", "append(g)"), RETURNS.format("reversed(rewards)", "insert(0, g)")),
@@ -68,6 +83,16 @@ CASES = [
     ("apart", ROWS.format("np.sort(rows)"), ROWS.format("rows")),
     ("setting", LATE.format("", "\n" + LOAD), LATE.format(LOAD + "\n", "")),
     ("plateau", PLATEAU.format("max"), PLATEAU.format("min")),
+    ("apart", APART.format("target[:9]"), APART.format("target[a]")),
+    ("chosen", GIVEN.format(":n2"), GIVEN.format("n1:n2")),
+    ("chosen", GIVEN.format("4:n2").replace("n1", "8").replace("n2", "8"), GIVEN.format("8:n2").replace("n1", "8").replace("n2", "16")),
+    ("chosen", CHOICE.format("test"), CHOICE.format("valid")),
+    ("setting", LEAST.format("<"), LEAST.format(">")),
+    ("read", AREAS.format(""), AREAS.format(" - inter")),
+    ("returns", ENDS.format("dones"), ENDS.format("dones") + "print(dones)\n"),
+    ("returns", BACK.format("range(9)"), BACK.format("reversed(range(9))")),
+    ("returns", CHANCE.format(""), CHANCE.format("        self.eps *= 0.99\n")),
+    ("formula", FARTHEST.format("max"), FARTHEST.format("min")),
 ]  # fmt: skip
 
 
