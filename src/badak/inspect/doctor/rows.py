@@ -220,25 +220,15 @@ class Rows:
         if part and not known:  # of what it draws itself, say
             return None
         kinds = len(np.unique(found)) / max(len(found), 1)
-        if (
-            kinds < 0.95 and known < 0.95 * len(found) or kinds < KINDS and not cut
-        ):  # of so few kinds some, or all, are equal by chance
-            known = 0
+        if kinds < 0.95 and known < 0.95 * len(found) or kinds < KINDS and not cut:
+            known = 0  # of so few kinds some, or all, are equal by chance
         again = self.asked is not None and np.array_equal(found, self.asked)
         self.asked = found
         known = max(known, inside)
         assert first is not None
         sure = first.dtype.kind == "f" and first.size >= SURE * len(found)
-        tested = Tested(
-            place,
-            len(found),
-            known,
-            words(1 if now else NEAR, bool(cut)) if known else "",
-            again,
-            model,
-            len(self.rows.get(model, ())),
-            sure,
-        )
+        said = words(1 if now else NEAR, bool(cut)) if known else ""
+        tested = Tested(place, len(found), known, said, again, model, len(self.rows.get(model, ())), sure)
         self._asked_now = [*self._asked_now[-7:], (tested, found)]
         return tested
 

@@ -67,10 +67,12 @@ def tables(visit: Visit) -> tuple[list[np.ndarray], list[np.ndarray]]:
     learnt = [rows_of(each, visit.asks) for each in rows.loaded.values()] + [whole for whole, _ in rows.read.values()]
     learnt += [whole[low:high] for whole, low, high in rows.slices.values()]
     asked = [rows_of(each, visit.asks) for each, _ in rows.loaded_for_tests.values()] + [*rows.whole.values()]
-    return tuple(
-        [x for x in several if x is not None and x.ndim > 1 and x.dtype.kind == "f" and len(x) >= LEAST]
-        for several in (learnt, asked)
-    )
+    return of_numbers(learnt), of_numbers(asked)
+
+
+def of_numbers(several: list[np.ndarray | None]) -> list[np.ndarray]:
+    """Those that have rows of numbers, and enough of them."""
+    return [x for x in several if x is not None and x.ndim > 1 and x.dtype.kind == "f" and len(x) >= LEAST]
 
 
 def scaled_by(visit: Visit) -> tuple[str, str, int, int]:

@@ -21,9 +21,9 @@ class NotHandedOn(Diagnosis):
     def look(self, visit: Visit) -> Findings:
         steps = [step.begun for step in visit.rounds if step.begun]
         found = [same for begun in steps if (same := self.same(begun))]
-        if not (told := len(found) >= LEAST and len(found) == len(steps)):
+        if len(found) < LEAST or len(found) != len(steps):
             found = [run for step in [*visit.steps, visit.watch.open] for run in again(step.written)]
-        if told or found:
+        if found:
             first = found[0]
             yield self.found(
                 first[0].place,
