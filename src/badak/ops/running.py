@@ -18,7 +18,7 @@ def _extreme_so_far(x: np.ndarray, axis: int, extreme: np.ufunc) -> tuple:
     best = (x == extreme.accumulate(x, axis)) | (x != x)
     place = np.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - 1 - axis % x.ndim))
     index = np.maximum.accumulate(np.where(best, place, 0), axis)
-    return np.take_along_axis(x, index, axis), index
+    return np.ascontiguousarray(np.take_along_axis(x, index, axis)), np.ascontiguousarray(index)
 
 
 class CumMax(Op):

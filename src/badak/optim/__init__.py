@@ -1,6 +1,6 @@
 """Optimizers: each is its equation, and remembers what PyTorch's remembers under the same names."""
 
-from typing import Any
+from typing import Any as _Any
 
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_classes as _guard_classes
@@ -27,7 +27,7 @@ from badak.optim.sparse_adam import SparseAdam as SparseAdam
 _elsewhere, __dir__ = _door(__name__)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """A name of PyTorch's that is not here, and what stands on ranks, above this package."""
     here = name != "ZeroRedundancyOptimizer"
     return _elsewhere(name) if here else _reach("badak.distributed.optim.ZeroRedundancyOptimizer")

@@ -88,8 +88,11 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
     array = input._array
     if not array.ndim:
         return Tensor._of(np.zeros((), np.int64))
-    axes, back = turn(array.shape, array) or (tuple(range(array.ndim)),) * 2  # the result lies as the input does
-    return Tensor._of(_order(array.transpose(axes), axes.index(dim), descending)).permute(back)
+    turned = turn(array.shape, array)
+    if turned is None:
+        return Tensor._of(_order(array, dim, descending))
+    axes, back = turned  # the result lies as the input does
+    return argsort(input.permute(axes), axes.index(dim), descending).permute(back)
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
