@@ -52,6 +52,14 @@ def pytest_pycollect_makeitem(collector, name, obj):
     )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Of a test with many cases only those of this tier are made."""
+    yield
+    if not named(metafunc.config) and metafunc._calls:
+        metafunc._calls[:] = tiers.cases(metafunc.definition, metafunc._calls) or metafunc._calls[:1]
+
+
 @pytest.hookimpl(tryfirst=True)  # what -k and -m leave out is left out of the tier's
 def pytest_collection_modifyitems(config, items):
     if not named(config):

@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 # Who calls what was handed over from above: the door what it guards, the walk operations and leaves, a plain kernel an update
 HANDED_OVER = {"core/events.py", "autograd/engine.py", "kernels/reference/optimizer.py"}
 
 
+@pytest.mark.slow
 def test_a_parameter_crosses_few_files_and_turns_back_nowhere():
     # in a process of its own: what other tests left (listeners, a first warning, garbage) would be on the way too
     program = "import json; from tools import way; print(json.dumps(way.trace()))"

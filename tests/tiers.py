@@ -11,7 +11,6 @@ import functools
 import inspect
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -93,21 +92,16 @@ def too_late(test) -> bool:
 
 def split(items: list) -> tuple[list, list]:
     """(the tests of the chosen tier, the others)."""
-    tier = TIERS.index(chosen)
-    inside = [_tier(mark.name for mark in item.iter_markers()) <= tier for item in items]
-    tests = [item.nodeid.partition("[")[0] for item in items]
-    count, seen, kept = Counter(test for test, here in zip(tests, inside) if here), Counter(), []
-    for item, test, here in zip(items, tests, inside):
-        step = -(-count[test] // _most(item, count[test]))
-        kept.append(here and seen[test] % step == 0)
-        seen[test] += here
-    return [item for item, here in zip(items, kept) if here], [item for item, here in zip(items, kept) if not here]
+    inside = [_tier(mark.name for mark in item.iter_markers()) <= TIERS.index(chosen) for item in items]
+    return [item for item, here in zip(items, inside) if here], [item for item, here in zip(items, inside) if not here]
 
 
-def _most(item, count: int) -> int:
-    """How many of a test's cases run in the chosen tier."""
-    thin = item.get_closest_marker("thin")
-    return CASES if chosen == "check" else thin.args[0] if chosen == "test" and thin else max(count, 1)
+def cases(test, calls: list) -> list:
+    """Those of a test's cases that are in the chosen tier: the others are not even made."""
+    here = [call for call in calls if _tier(mark.name for mark in call.marks) <= TIERS.index(chosen)]
+    thin = test.get_closest_marker("thin")
+    most = CASES if chosen == "check" else thin.args[0] if chosen == "test" and thin else len(here)
+    return here[:: -(-len(here) // most)] if here else []
 
 
 def _tier(marks: Iterable[str]) -> int:

@@ -164,6 +164,7 @@ def test_a_run_of_somebody_else_fetches_nothing(sha256, lora, cache, capsys, mon
     assert asked and all(asked)
 
 
+@pytest.mark.slow
 def test_labels_that_do_not_name_the_classes_are_refused(cache, capsys):
     folder, _, _ = publish(cache, "acme/films", "classes")
     said = json.loads((folder / "config.json").read_text())

@@ -40,6 +40,7 @@ def test_modules_as_functions_by_their_old_names():
     assert printed("import badak.as_torch") == printed()
 
 
+@pytest.mark.slow
 def test_a_part_that_badak_has_not_stops_no_import():
     program = (
         "import badak.as_torch\nfrom functorch import dim\ntry:\n    dim.dims(2)\nexcept NotImplementedError as e:\n    print(e)"

@@ -230,6 +230,7 @@ print(looks[0] > 0, looks[0] == looks[2])
 @pytest.mark.parametrize(
     "space", ["nn", "nn.functional", "utils.data", "optim.lr_scheduler", "distributions", "cuda", "autograd.function"]
 )
+@pytest.mark.slow
 def test_a_star_brings_the_names_of_pytorch_and_no_placeholder(space):
     program = f"from torch.{space} import *\nfrom badak.core.public_api.missing import Missing\n"
     program += "print(*(k for k, v in list(globals().items()) if isinstance(v, Missing) and k != 'Missing'))\nprint(*globals())"

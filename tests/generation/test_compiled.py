@@ -122,6 +122,7 @@ def test_a_recorded_token_is_cast_and_refused_as_any_other():
             attend(badak.ones(wrong), badak.ones(1, 2, 1, 4))
 
 
+@pytest.mark.slow
 def test_two_chunks_in_one_step_stand_behind_each_other():
     model = model_of("gpt")
 

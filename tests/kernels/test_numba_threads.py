@@ -63,6 +63,7 @@ def results(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "float64"])
+@pytest.mark.slow
 def test_one_two_and_four_threads_give_the_same_bits(dtype, threads):
     with threads(1):
         expected = results(dtype)

@@ -98,6 +98,7 @@ def test_an_id_beyond_the_vocabulary_is_none(tmp_path):
     assert [said[f"{name}_token_id"] for name in ("eos", "bos", "pad")] == [[7], None, None] and writing["eos_token_id"] == [7]
 
 
+@pytest.mark.slow
 def test_ids_that_config_json_leaves_out_are_those_of_transformers(tmp_path):
     models.Llama(models.LlamaConfig(d_model=8, layers=1)).save_pretrained(tmp_path / "a")
     path = tmp_path / "a" / "config.json"

@@ -217,6 +217,7 @@ FIXES = {
 
 
 @pytest.mark.parametrize("how", ["utf-8-sig", "crlf", "utf-16", "utf-16-le", "latin-1"])
+@pytest.mark.slow
 def test_how_an_editor_saves_a_file_is_right_or_told(tmp_path, how):
     file = tmp_path / "20_bpe.py"
     text = HEAD + "# Prüfung\n" + COURSE[20].solution
@@ -225,6 +226,7 @@ def test_how_an_editor_saves_a_file_is_right_or_told(tmp_path, how):
     assert found.ok if how in ("utf-8-sig", "crlf") else found.cause == "the file is not UTF-8", found
 
 
+@pytest.mark.slow
 def test_a_print_is_one_row_and_is_not_shown_again_for_the_look_at_mistakes(tmp_path):
     file = tmp_path / "01_softmax.py"
     file.write_text("import warnings\ndef softmax(x, dim):\n    print('dim', dim)\n    warnings.warn('odd')\n    return x\n")

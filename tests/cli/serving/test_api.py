@@ -85,6 +85,7 @@ def test_several_answers_have_seeds_that_follow(server):
     assert ask()[0]["text"] != ask()[0]["text"]  # without a seed each request has its own
 
 
+@pytest.mark.slow
 def test_tokens_as_a_prompt_and_the_prompt_before_the_answer(server):
     ids = server.models["writer"].writer.vocabulary.encode("to be or").tolist()
     ask = lambda **more: server.client.post("/v1/completions", json={"max_tokens": 5, "seed": 0, **more}).json()["choices"]
@@ -253,6 +254,7 @@ def test_what_changes_nothing_may_be_there(server):
     assert server.client.post("/v1/chat/completions", json=chat).status_code == 200
 
 
+@pytest.mark.slow
 def test_models_and_ways_that_are_not_there(server):
     names = [one["id"] for one in server.client.get("/v1/models").json()["data"]]
     assert names == ["writer", "encoder", "judge", "translator", "filler"]
@@ -266,6 +268,7 @@ def test_models_and_ways_that_are_not_there(server):
         assert told.status_code in (404, 405) and "there is no " in told.json()["error"]["message"]
 
 
+@pytest.mark.slow
 def test_embeddings_are_those_of_the_encoder(server):
     encoder = server.models["encoder"].encoder
     texts = ["to be or not", "ein hund", "that is"]

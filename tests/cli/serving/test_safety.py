@@ -285,6 +285,7 @@ def test_a_key_is_needed_where_there_is_one(locked):
     assert locked.client.get("/health", headers={"host": "example.com"}).status_code == 200
 
 
+@pytest.mark.slow
 def test_names_of_other_machines_are_not_answered(server):
     for host in ("evil.example", "evil.example:8000", "localhost.evil.example", "[::2]", ""):
         told = server.client.get("/v1/models", headers={"host": host})
