@@ -1,4 +1,4 @@
-# make check    what every commit must pass, in less than a minute on two cores
+# make check    what every commit must pass, in about a minute on two cores
 # make test     what a pull request must pass, in about ten minutes on two cores
 # make nightly  every sample, seed and pair, for some hours
 # make bench    the timings, as tables
