@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from badak.ops.ctc import CTC
-from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, Huber, KLDiv, SmoothL1
 from tests.samples import Draw, Sample, case, ints, uniform
 
 REDUCTIONS = ["mean", "sum", "none"]
@@ -73,6 +73,7 @@ EXTREME_LOGITS = np.array([[1e4, 0.0, -1e4], [1e4, 9999.5, 9999.0], [0.0, -np.in
 MANY = case((600, 37), ints(37, 600), None)
 
 PAIRS = [((3, 4), (3, 4)), ((1,), (1,)), ((2, 3, 4), (2, 3, 4))]
+FAR_APART = [case(np.array([3.0, -4.0, 0.25, 1.0, 30.0]), np.array([0.5, 2.0, 0.5, 1.0, -30.0]))]
 COINS = [
     ((3, 4), uniform(0, 1, 3, 4), None, None),
     ((1,), uniform(0, 1, 1), None, None),
@@ -101,6 +102,8 @@ ROWS = [
     Sample(MSE, lambda x, t, reduction: F.mse_loss(x, t, reduction=reduction), PAIRS, reduction=REDUCTIONS,
            threads=[((257, 65), (257, 65))]),
     Sample(MSE, lambda x, t, reduction: F.mse_loss(x, t, reduction=reduction), [((0, 4), (0, 4))], reduction=["sum", "none"]),
+    *(Sample(op, twin, [*PAIRS, *FAR_APART], reduction=REDUCTIONS, threads=[((257, 65), (257, 65))], **bounds)
+      for op, twin, bounds in ((Huber, F.huber_loss, {"delta": [1.0, 0.3]}), (SmoothL1, F.smooth_l1_loss, {"beta": [1.0, 0.3]}))),
     Sample(BCE, lambda x, t: F.binary_cross_entropy(x, t, reduction="none"),
            [(uniform(0.1, 0.9, 3, 4), uniform(0.1, 0.9, 3, 4)), (uniform(0.1, 0.9, 1), uniform(0.1, 0.9, 1)), ((0, 4), (0, 4))],
            extremes=[case(np.array([0.0, 1.0, 0.5, 0.0, 1.0]), np.array([1.0, 1.0, 0.25, 0.0, 0.0]))], no_grad=(1,)),

@@ -244,6 +244,48 @@ class MSE(Op):
         return dx if nx else None, -dx if nt else None
 
 
+class Huber(Op):
+    """loss = d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2);   dx = dloss (x - target), kept in +-delta."""
+
+    batching = staticmethod(_numbers_of_each)
+
+    @staticmethod
+    def forward(save: Any, x: np.ndarray, target: np.ndarray, delta: float = 1.0, reduction: str = "mean") -> np.ndarray:
+        _check_pair("huber_loss", x, target)
+        loss = kernels.of(x).huber(x, target, delta)
+        save.x, save.target, save.delta = x, target, delta
+        save.spread = _plain_spread("huber_loss", x.size, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved: Any, dy: Any) -> tuple:
+        dloss = _spread(dy, saved.x.shape, *saved.spread)
+        dx = kernels.of(dy).huber_backward(dloss, saved.x, saved.target, saved.delta)
+        nx, nt = saved.needs
+        return dx if nx else None, -dx if nt else None
+
+
+class SmoothL1(Op):
+    """loss = d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2;   dx = dloss (x - target) / beta, kept in +-1."""
+
+    batching = staticmethod(_numbers_of_each)
+
+    @staticmethod
+    def forward(save: Any, x: np.ndarray, target: np.ndarray, beta: float = 1.0, reduction: str = "mean") -> np.ndarray:
+        _check_pair("smooth_l1_loss", x, target)
+        loss = kernels.of(x).smooth_l1(x, target, beta)
+        save.x, save.target, save.beta = x, target, beta
+        save.spread = _plain_spread("smooth_l1_loss", x.size, reduction)
+        return _reduced(loss, *save.spread)
+
+    @staticmethod
+    def backward(saved: Any, dy: Any) -> tuple:
+        dloss = _spread(dy, saved.x.shape, *saved.spread)
+        dx = kernels.of(dy).smooth_l1_backward(dloss, saved.x, saved.target, saved.beta)
+        nx, nt = saved.needs
+        return dx if nx else None, -dx if nt else None
+
+
 class BCEWithLogits(Op):
     """loss = w (p t softplus(-x) + (1 - t) softplus(x)), the cross entropy of a coin with probability sigmoid(x).
 

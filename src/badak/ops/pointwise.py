@@ -61,6 +61,7 @@ class Pointwise(Op):
     batching = staticmethod(broadcasting)
     names: tuple[str, ...] = ()  # in public, PyTorch's first
     special: tuple[str, ...] = ()  # in torch.special
+    functional = ""  # in nn.functional; its attributes are that function's arguments
     inputs: tuple[str, ...]  # what they are called
     second = "other"
     takes = "float"

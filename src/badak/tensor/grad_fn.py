@@ -21,14 +21,15 @@ _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where 
     "BCE": "BinaryCrossEntropy", "BCEWithLogits": "BinaryCrossEntropyWithLogits", "Cast": "ToCopy",
     "Cholesky": "LinalgCholeskyEx", "Clamp": "Clamp 1", "Conv": "Convolution", "ConvTranspose": "Convolution",
     "CrossEntropy": "NllLoss", "CumMax": "Cummax", "CumMin": "Cummin", "CumProd": "Cumprod", "CumSum": "Cumsum",
-    "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul", "Dropout": "Mul", "Eigh": "LinalgEigh", "Fourier": "FftC2C",
-    "GELU": "Gelu", "GroupNorm": "NativeGroupNorm", "Imag": "Select", "Inverse": "LinalgInvEx",
-    "InverseRealFourier": "FftC2R", "LayerNorm": "NativeLayerNorm",
+    "Det": "LinalgDet", "DivBy": "Div", "DivInto": "Mul", "Dropout": "Mul", "ELU": "Elu", "Eigh": "LinalgEigh", "Fourier": "FftC2C",
+    "GELU": "Gelu", "GroupNorm": "NativeGroupNorm", "Huber": "HuberLoss", "Imag": "Select", "Inverse": "LinalgInvEx",
+    "InverseRealFourier": "FftC2R", "LayerNorm": "NativeLayerNorm", "LeakyReLU": "LeakyRelu",
     "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogCumSumExp": "Logcumsumexp", "LogSumExp": "Logsumexp",
     "MSE": "MseLoss", "MatMul": "Mm", "MatrixExp": "LinalgMatrixExp", "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss",
     "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pinv": "LinalgPinv", "Pow": "Pow 1", "PowBy": "Pow", "PowOf": "Pow 2",
     "QR": "LinalgQr", "RMSNorm": "Mul", "ReLU": "Relu", "Real": "Select", "RealFourier": "FftR2C", "SVD": "LinalgSvd",
     "Scale": "Mul", "ScatterFill": "Scatter 1", "Shift": "Add", "SiLU": "Silu", "SlogDet": "LinalgSlogdet",
+    "SmoothL1": "SmoothL1Loss",
     "Solve": "LinalgSolveEx", "Square": "Pow", "SubFrom": "Rsub 1",
 }  # fmt: skip
 

@@ -18,13 +18,14 @@ from badak.ops.arithmetic import Add, Mul, Sub
 from badak.ops.attention import Attention
 from badak.ops.concat import Cat
 from badak.ops.index import Index
-from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv
+from badak.ops.loss import MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, Huber, KLDiv, SmoothL1
 from badak.ops.op import Op
 from badak.ops.select import MaskedFill, Where
 from badak.ops.softmax import LogSoftmax, Softmax
 from badak.ops.triangular import Tril, Triu
 
 MEETS = (Add, Sub, Mul, MaskedFill, Where)  # by which masks meet scores
+COMPARED = CrossEntropy, NLL, MSE, Huber, SmoothL1  # losses of an answer and what it should be
 MOST_MORE = 8  # positions that a model puts before a text, or cuts off it
 
 
@@ -44,7 +45,11 @@ def labels_in(graph: Graph) -> list[np.ndarray]:
 
 def losses_in(graph: Graph) -> list[Ran]:
     """The losses within a model."""
-    return [run for run in graph.runs if run.op in (CrossEntropy, NLL, MSE) and len(run.inputs) > 1 and run.inputs[1] is not None]
+    return [
+        run
+        for run in graph.runs
+        if run.op in (CrossEntropy, NLL, MSE, Huber, SmoothL1) and len(run.inputs) > 1 and run.inputs[1] is not None
+    ]
 
 
 def counted(labels: np.ndarray, attributes: dict[str, Any]) -> np.ndarray:
@@ -104,7 +109,7 @@ class Losses(Observer):
             before = self._softmaxes[id(x)][1] if id(x) in self._softmaxes else x
             laid = before.reshape(outputs[0].shape) if before.size == outputs[0]._array.size else before
             self._softmaxes[id(outputs[0]._array)] = outputs[0], laid
-        if op in (CrossEntropy, NLL, MSE) and y is not None:
+        if op in COMPARED and y is not None:
             self._compared(x, counted(y, attributes), 1, x if op is NLL else None)
         elif op in (KLDiv, CrossEntropySoft) and y is not None:
             axis = 1 if op is CrossEntropySoft else x.ndim - 1

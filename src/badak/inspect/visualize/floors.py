@@ -7,6 +7,7 @@ from typing import Any
 
 from badak.inspect.introspection.source import PACKAGE, Place
 from badak.inspect.introspection.sources import IS_SOURCE_TREE, source_of
+from badak.ops.activation import ACTIVATIONS
 from badak.ops.op import Op
 
 LINES = 60  # of code that are shown of one place
@@ -23,10 +24,10 @@ ROLES = {
     "norm": ("LayerNorm", "RMSNorm"),
     "linear": ("Linear", "AddMM", "LinearInt8", "LinearBFloat16", "MixedAddMM", "Conv"),
     "attention": ("Attention",),
-    "activation": ("GELU", "ReLU", "SiLU", "Tanh", "Sigmoid", "Clamp", "Erf"),
+    "activation": (*(op.__name__ for op in ACTIVATIONS), "Clamp", "Erf"),
     "embedding": ("Embedding",),
     "softmax": ("Softmax", "LogSoftmax"),
-    "loss": ("CrossEntropy", "CrossEntropySoft", "NLL", "MSE", "KLDiv", "BCEWithLogits"),
+    "loss": ("CrossEntropy", "CrossEntropySoft", "NLL", "MSE", "Huber", "SmoothL1", "KLDiv", "BCEWithLogits"),
     "product": ("MatMul", "Contract"),
     "add": ("Add", "Sub", "Shift"),
 }

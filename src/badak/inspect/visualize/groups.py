@@ -3,6 +3,7 @@
 import numpy as np
 
 from badak.inspect.visualize.trace import Ran, origins, through
+from badak.ops.activation import ACTIVATIONS
 
 
 def rotations(runs: list[Ran]) -> dict[int, str]:
@@ -37,13 +38,12 @@ def _one(a: np.ndarray, b: np.ndarray) -> bool:
 
 def gates(runs: list[Ran]) -> dict[int, str]:
     """Products of two halves of a layer, one of which went through an activation: SwiGLU and its relatives."""
-    curves = ("SiLU", "GELU", "Sigmoid", "ReLU", "Tanh")
     return {
         run.number: "gate"
         for run in runs
         if run.op.__name__ == "Mul"
         and all(source is not None and source.live for source in run.sources)
-        and any(made is not None and made.op.__name__ in curves for made in map(through, run.sources))
+        and any(made is not None and made.op in ACTIVATIONS for made in map(through, run.sources))
     }
 
 

@@ -105,11 +105,11 @@ def of_one(run, x, cost, *constants):
     return y
 
 
-def of_two(run, dy, x, cost, *constants):
-    """A fresh dx with run(dx, dy, x) done."""
-    if turned := turn(x.shape, dy, x):
+def of_all(run, xs, cost, *constants):
+    """A fresh y with run(y, *xs) done, arrays of one shape; dtype and cost are those of the last one."""
+    if turned := turn(xs[-1].shape, *xs):
         axes, back = turned
-        return of_two(run, dy.transpose(axes), x.transpose(axes), cost, *constants).transpose(back)
-    dx = np.empty(x.shape, x.dtype)
-    run(blocks_of(x.size), x.size * cost, dx.ravel(), flat(dy), flat(x), *constants)
-    return dx
+        return of_all(run, [x.transpose(axes) for x in xs], cost, *constants).transpose(back)
+    y = np.empty(xs[-1].shape, xs[-1].dtype)
+    run(blocks_of(y.size), y.size * cost, y.ravel(), *[flat(x) for x in xs], *constants)
+    return y

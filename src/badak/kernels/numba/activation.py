@@ -1,4 +1,4 @@
-"""Elementwise non-linearities: one pass over a block that stays in cache. The formulas are those of `reference`.
+"""Elementwise non-linearities as functions of one number. Their meaning is that of `reference`.
 
 Measured against PyTorch's at 4096 x 1024 float32 on one core: GELU 4 times as fast forward, 3 to 4 times backward.
 """
@@ -7,128 +7,50 @@ import math
 
 from badak.kernels import reference
 from badak.kernels.half import BFLOAT16
-from badak.kernels.numba._blocks import block, of_one, of_two
+from badak.kernels.numba._blocks import of_all, of_one
+from badak.kernels.numba._maps import loop_over, mapped
 from badak.kernels.numba.lookup_tables import looked_up, scaled
+from badak.kernels.numba.simd.functions import exp as _exp
+from badak.kernels.numba.simd.functions import expm1 as _expm1
 from badak.kernels.numba.simd.functions import normal
 from badak.kernels.numba.simd.functions import sigmoid as _sigmoid
+from badak.kernels.numba.simd.functions import softplus as _softplus
 from badak.kernels.numba.simd.functions import tanh as _tanh
-from badak.kernels.numba.threadpool.parallel import parallel
+
+_TANH_SLOPE, _CUBIC = 2 * math.sqrt(2 / math.pi), 0.044715
+_DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
-@parallel("W1 R1")
-def gelu_block(task, y, x):
+def _gelu(x):
     """y = x Phi(x)."""
-    y, x = block(task, y), block(task, x)
-    for i in range(x.size):
-        y[i] = x[i] * normal(x[i])[0]
+    return x * normal(x)[0]
 
 
-@parallel("W1 R1 R1 f")
-def gelu_backward_block(task, dx, dy, x, density):
+def _gelu_backward(dy, x, density):
     """dx = dy (Phi(x) + x phi(x)), phi(x) = density exp(-x^2/2), density = 1 / sqrt(2 pi)."""
-    dx, dy, x = block(task, dx), block(task, dy), block(task, x)
-    for i in range(x.size):
-        cumulative, bell = normal(x[i])
-        dx[i] = dy[i] * (cumulative + x[i] * (bell * density))
+    cumulative, bell = normal(x)
+    return dy * (cumulative + x * (bell * density))
 
 
-@parallel("W1 R1 f f")
-def gelu_tanh_block(task, y, x, a, c):
+def _gelu_tanh(x, a, c):
     """y = x/2 (1 + tanh(u)) = x sigmoid(2 u), 2 u = a (x + c x^3)."""
-    y, x = block(task, y), block(task, x)
-    for i in range(x.size):
-        v = x[i]
-        y[i] = v * _sigmoid(a * (v + c * v * v * v))
+    return x * _sigmoid(a * (x + c * x * x * x))
 
 
-@parallel("W1 R1 R1 f f")
-def gelu_tanh_backward_block(task, dx, dy, x, a, c):
+def _gelu_tanh_backward(dy, x, a, c):
     """With s = sigmoid(2 u): dx = dy (s + x s (1 - s) a (1 + 3 c x^2)).
 
     Beyond |x| = 20 s is 0 or 1 in every precision; there x is taken as +-20, which keeps x^3 finite.
     """
-    one, three, end = dx.dtype.type(1), dx.dtype.type(3), dx.dtype.type(20)
-    dx, dy, x = block(task, dx), block(task, dy), block(task, x)
-    for i in range(x.size):
-        v = x[i]
-        v = end if v > end else v
-        v = -end if v < -end else v
-        s = _sigmoid(a * (v + c * v * v * v))
-        dx[i] = dy[i] * (s + v * s * (one - s) * a * (one + three * c * v * v))
+    one, three, end = type(x)(1), type(x)(3), type(x)(20)
+    x = end if x > end else x
+    x = -end if x < -end else x
+    s = _sigmoid(a * (x + c * x * x * x))
+    return dy * (s + x * s * (one - s) * a * (one + three * c * x * x))
 
 
-@parallel("W1 R1")
-def relu_block(task, y, x):
-    """y = max(x, 0); a NaN is neither <= 0 nor lost."""
-    zero = y.dtype.type(0)
-    y, x = block(task, y), block(task, x)
-    for i in range(x.size):
-        y[i] = zero if x[i] <= zero else x[i]
-
-
-@parallel("W1 R1 R1")
-def relu_backward_block(task, dx, dy, y):
-    """dx = dy where y > 0 (or NaN), else 0."""
-    zero = dx.dtype.type(0)
-    dx, dy, y = block(task, dx), block(task, dy), block(task, y)
-    for i in range(y.size):
-        dx[i] = zero if y[i] <= zero else dy[i]
-
-
-@parallel("W1 R1")
-def silu_block(task, y, x):
-    """y = x sigmoid(x)."""
-    y, x = block(task, y), block(task, x)
-    for i in range(x.size):
-        y[i] = x[i] * _sigmoid(x[i])
-
-
-@parallel("W1 R1 R1")
-def silu_backward_block(task, dx, dy, x):
-    """dx = dy s (1 + x (1 - s)), s = sigmoid(x)."""
-    one = dx.dtype.type(1)
-    dx, dy, x = block(task, dx), block(task, dy), block(task, x)
-    for i in range(x.size):
-        s = _sigmoid(x[i])
-        dx[i] = dy[i] * (s * (one + x[i] * (one - s)))
-
-
-@parallel("W1 R1")
-def tanh_block(task, y, x):
-    """y = tanh(x)."""
-    y, x = block(task, y), block(task, x)
-    for i in range(x.size):
-        y[i] = _tanh(x[i])
-
-
-@parallel("W1 R1 R1")
-def tanh_backward_block(task, dx, dy, y):
-    """dx = dy (1 - y^2)."""
-    one = dx.dtype.type(1)
-    dx, dy, y = block(task, dx), block(task, dy), block(task, y)
-    for i in range(y.size):
-        dx[i] = dy[i] * (one - y[i] * y[i])
-
-
-@parallel("W1 R1")
-def sigmoid_block(task, y, x):
-    """y = 1 / (1 + exp(-x))."""
-    y, x = block(task, y), block(task, x)
-    for i in range(x.size):
-        y[i] = _sigmoid(x[i])
-
-
-@parallel("W1 R1 R1")
-def sigmoid_backward_block(task, dx, dy, y):
-    """dx = dy y (1 - y)."""
-    one = dx.dtype.type(1)
-    dx, dy, y = block(task, dx), block(task, dy), block(task, y)
-    for i in range(y.size):
-        dx[i] = dy[i] * (y[i] * (one - y[i]))
-
-
-_TANH_SLOPE, _CUBIC = 2 * math.sqrt(2 / math.pi), 0.044715
-_DENSITY = 1 / math.sqrt(2 * math.pi)
+gelu_block, gelu_backward_block = loop_over(_gelu), loop_over(_gelu_backward)
+gelu_tanh_block, gelu_tanh_backward_block = loop_over(_gelu_tanh), loop_over(_gelu_tanh_backward)
 
 
 def gelu(x, approximate):
@@ -145,45 +67,177 @@ def gelu_backward(dy, x, approximate):
     if x.dtype == BFLOAT16:
         return scaled(reference.gelu_backward, dy, x, approximate)
     if approximate == "tanh":
-        return of_two(gelu_tanh_backward_block, dy, x, 2, _TANH_SLOPE, _CUBIC)
-    return of_two(gelu_backward_block, dy, x, 2, _DENSITY)
+        return of_all(gelu_tanh_backward_block, (dy, x), 2, _TANH_SLOPE, _CUBIC)
+    return of_all(gelu_backward_block, (dy, x), 2, _DENSITY)
 
 
+@mapped(0.3, looks=False)
 def relu(x):
-    """y = max(x, 0); NaN stays NaN."""
-    return of_one(relu_block, x, 0.3)
+    """y = max(x, 0); a NaN is neither <= 0 nor lost."""
+    zero = type(x)(0)
+    return zero if x <= zero else x
 
 
+@mapped(0.4, looks=False)
 def relu_backward(dy, y):
-    """dx = dy where y > 0, else 0."""
-    return of_two(relu_backward_block, dy, y, 0.4)
+    """dx = dy where y > 0 (or NaN), else 0."""
+    zero = type(y)(0)
+    return zero if y <= zero else dy
 
 
+@mapped(0.3, exact=True, looks=False)
+def leaky_relu(x, slope):
+    """y = x where x > 0, else slope x."""
+    return x if x > 0 else x * slope
+
+
+@mapped(0.4, exact=True, looks=False)
+def leaky_relu_backward(dy, x, slope):
+    """dx = dy where x > 0, else slope dy."""
+    return dy if x > 0 else dy * slope
+
+
+@mapped(0.3, exact=True, looks=False)
+def hardtanh(x, low, high):
+    """y = x between low and high, the nearer of the two beyond; NaN stays NaN."""
+    x = low if x < low else x
+    return high if x > high else x
+
+
+@mapped(0.4, exact=True, looks=False)
+def hardtanh_backward(dy, x, low, high):
+    """dx = dy where low < x < high, else 0."""
+    zero = type(x)(0)
+    return zero if x <= low or x >= high else dy
+
+
+@mapped(0.4, exact=True, looks=False)
+def hardsigmoid(x):
+    """y = min(max(x + 3, 0), 6) / 6."""
+    zero, three, six = type(x)(0), type(x)(3), type(x)(6)
+    x = x + three
+    x = zero if x < zero else x
+    return (six if x > six else x) / six
+
+
+@mapped(0.4, exact=True, looks=False)
+def hardsigmoid_backward(dy, x):
+    """dx = dy / 6 where -3 < x < 3, else 0."""
+    zero, three, six = type(x)(0), type(x)(3), type(x)(6)
+    return dy / six if x > -three and x < three else zero
+
+
+@mapped(0.4, exact=True, looks=False)
+def hardswish(x):
+    """y = x min(max(x + 3, 0), 6) / 6."""
+    zero, three, six = type(x)(0), type(x)(3), type(x)(6)
+    inner = x + three
+    inner = zero if inner < zero else inner
+    return x * (six if inner > six else inner) / six
+
+
+@mapped(0.5, exact=True, looks=False)
+def hardswish_backward(dy, x):
+    """dx = 0 up to -3, dy from 3 on, dy (x / 3 + 1/2) between them."""
+    zero, three, half = type(x)(0), type(x)(3), type(x)(0.5)
+    inner = dy * (x / three + half) if x < three else dy
+    return zero if x <= -three else inner
+
+
+@mapped(1)
+def elu(x, alpha, scale, input_scale):
+    """y = scale x above 0, else scale alpha (exp(input_scale x) - 1)."""
+    zero = type(x)(0)
+    below = x if x <= zero else zero
+    return scale * (alpha * _expm1(below * input_scale) if x <= zero else x)
+
+
+@mapped(1)
+def elu_backward(dy, x, alpha, scale, input_scale):
+    """dx = dy scale above 0, else dy scale alpha input_scale exp(input_scale x)."""
+    zero, one = type(x)(0), type(x)(1)
+    below = x if x <= zero else zero
+    return dy * (scale * (alpha * input_scale * _exp(below * input_scale) if x <= zero else one))
+
+
+@mapped(1.5)
+def softplus(x, beta, threshold):
+    """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold."""
+    z = x * beta
+    return x if z > threshold else _softplus(z) / beta
+
+
+@mapped(1.5)
+def softplus_backward(dy, x, beta, threshold):
+    """dx = dy sigmoid(beta x), dy where beta x > threshold."""
+    z = x * beta
+    return dy if z > threshold else dy * _sigmoid(z)
+
+
+@mapped(1.5)
+def log_sigmoid(x):
+    """y = -log(1 + exp(-x))."""
+    return -_softplus(-x)
+
+
+@mapped(1.5)
+def log_sigmoid_backward(dy, x):
+    """dx = dy sigmoid(-x)."""
+    return dy * _sigmoid(-x)
+
+
+@mapped(1.5, exact=True)
+def mish(x):
+    """y = x tanh(log(1 + e^x)) = x w / (w + 2), w = e^x (e^x + 2); the quotient is 1 from 20 on."""
+    two, end = type(x)(2), type(x)(20)
+    e = _exp(end if x > end else x)
+    w = e * (e + two)
+    return x * (w / (w + two))
+
+
+@mapped(2, exact=True)
+def mish_backward(dy, x):
+    """With t = w / (w + 2): dx = dy (t + x (1 - t^2) sigmoid(x)), 1 - t^2 = 4 (w + 1) / (w + 2)^2, 0 from 20 on."""
+    zero, one, two, four, end = type(x)(0), type(x)(1), type(x)(2), type(x)(4), type(x)(20)
+    e = _exp(end if x > end else x)
+    w = e * (e + two)
+    lower = one / (w + two)
+    bend = zero if x > end else four * (w + one) * lower * lower
+    return dy * (w * lower + x * bend * (e / (e + one)))
+
+
+@mapped(1)
 def silu(x):
     """y = x sigmoid(x)."""
-    return looked_up(reference.silu, x) if x.dtype == BFLOAT16 else of_one(silu_block, x, 1)
+    return x * _sigmoid(x)
 
 
+@mapped(1.5)
 def silu_backward(dy, x):
     """dx = dy s (1 + x (1 - s)), s = sigmoid(x)."""
-    return scaled(reference.silu_backward, dy, x) if x.dtype == BFLOAT16 else of_two(silu_backward_block, dy, x, 1.5)
+    one, s = type(x)(1), _sigmoid(x)
+    return dy * (s * (one + x * (one - s)))
 
 
+@mapped(1)
 def tanh(x):
     """y = tanh(x)."""
-    return looked_up(reference.tanh, x) if x.dtype == BFLOAT16 else of_one(tanh_block, x, 1)
+    return _tanh(x)
 
 
+@mapped(0.4, looks=False)
 def tanh_backward(dy, y):
     """dx = dy (1 - y^2)."""
-    return of_two(tanh_backward_block, dy, y, 0.4)
+    return dy * (type(y)(1) - y * y)
 
 
+@mapped(1)
 def sigmoid(x):
     """y = 1 / (1 + exp(-x))."""
-    return looked_up(reference.sigmoid, x) if x.dtype == BFLOAT16 else of_one(sigmoid_block, x, 1)
+    return _sigmoid(x)
 
 
+@mapped(0.4, looks=False)
 def sigmoid_backward(dy, y):
     """dx = dy y (1 - y)."""
-    return of_two(sigmoid_backward_block, dy, y, 0.4)
+    return dy * (y * (type(y)(1) - y))

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from badak.kernels.half import BFLOAT16
-from badak.kernels.numba._blocks import block, of_one, of_two
+from badak.kernels.numba._blocks import block, of_all, of_one
 from badak.kernels.numba.codegen.bfloat16 import STORED, bits
 from badak.kernels.numba.codegen.compile import overload
 from badak.kernels.numba.threadpool.parallel import parallel_exact
@@ -85,4 +85,4 @@ def looked_up(function, x, *constants):
 
 def scaled(backward, dy, x, *constants):
     """backward(dy, x, *constants) of bfloat16, which is dy times a function of x."""
-    return of_two(scale_block, dy, x, 2 * _COST, _scales(backward, *constants))
+    return of_all(scale_block, (dy, x), 2 * _COST, _scales(backward, *constants))

@@ -1,45 +1,75 @@
-"""The squared error in one pass; the other elementwise losses are those of `reference`."""
+"""Losses of two arrays in one pass; those with weights are those of `reference`."""
 
-import numpy as np
-
-from badak.kernels.memory_format import turn
-from badak.kernels.numba._blocks import block, blocks_of, flat
-from badak.kernels.numba.threadpool.parallel import parallel
-
-
-@parallel("W1 R1 R1")
-def mse_block(task, loss, x, target):
-    """loss = (x - target)^2."""
-    loss, x, target = block(task, loss), block(task, x), block(task, target)
-    for i in range(x.size):
-        d = x[i] - target[i]
-        loss[i] = d * d
+from badak.kernels import reference
+from badak.kernels.numba._maps import mapped
+from badak.kernels.numba.simd.functions import sigmoid as _sigmoid
+from badak.kernels.numba.simd.functions import softplus as _softplus
 
 
-@parallel("W1 R1 R1 R1")
-def mse_backward_block(task, dx, dloss, x, target):
-    """dx = 2 (x - target) dloss."""
-    two = x.dtype.type(2)
-    dx, dloss, x, target = block(task, dx), block(task, dloss), block(task, x), block(task, target)
-    for i in range(x.size):
-        dx[i] = two * (x[i] - target[i]) * dloss[i]
-
-
+@mapped(0.4, looks=False)
 def mse(x, target):
-    """loss = (x - target)^2; x and target of one shape."""
-    if turned := turn(x.shape, x, target):
-        axes, back = turned
-        return mse(x.transpose(axes), target.transpose(axes)).transpose(back)
-    loss = np.empty(x.shape, x.dtype)
-    mse_block(blocks_of(x.size), x.size * 0.4, loss.reshape(-1), flat(x), flat(target))
-    return loss
+    """loss = (x - target)^2."""
+    d = x - target
+    return d * d
 
 
+@mapped(0.5, looks=False)
 def mse_backward(dloss, x, target):
     """dx = 2 (x - target) dloss, and dtarget = -dx."""
-    if turned := turn(x.shape, dloss, x, target):
-        axes, back = turned
-        return mse_backward(dloss.transpose(axes), x.transpose(axes), target.transpose(axes)).transpose(back)
-    dx = np.empty(x.shape, x.dtype)
-    mse_backward_block(blocks_of(x.size), x.size * 0.5, dx.reshape(-1), flat(dloss), flat(x), flat(target))
-    return dx
+    return type(x)(2) * (x - target) * dloss
+
+
+@mapped(0.4, exact=True, looks=False)
+def huber(x, target, delta):
+    """loss = d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2)."""
+    d, half = abs(x - target), type(x)(0.5)
+    return delta * (d - half * delta) if d > delta else half * d * d
+
+
+@mapped(0.5, exact=True, looks=False)
+def huber_backward(dloss, x, target, delta):
+    """dx = dloss d, d = x - target kept in [-delta, delta], and dtarget = -dx."""
+    d = x - target
+    d = delta if d > delta else d
+    return dloss * (-delta if d < -delta else d)
+
+
+@mapped(0.4, exact=True, looks=False)
+def smooth_l1(x, target, beta):
+    """loss = d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2."""
+    d, half = abs(x - target), type(x)(0.5)
+    return d - half * beta if d >= beta else half * d * d / beta
+
+
+@mapped(0.5, exact=True, looks=False)
+def smooth_l1_backward(dloss, x, target, beta):
+    """dx = dloss d / beta, d = x - target kept in [-beta, beta], and dtarget = -dx."""
+    d = x - target
+    d = beta if d > beta else d
+    return dloss * ((-beta if d < -beta else d) / beta)
+
+
+@mapped(1.5, exact=True, looks=False)
+def _bce_of_logits(x, target):
+    """loss = max(x, 0) - t x + log(1 + exp(-|x|)), the cross entropy of a coin with probability sigmoid(x)."""
+    above = x if x > 0 else type(x)(0)
+    return (above - target * x) + _softplus(-abs(x))
+
+
+@mapped(1.5, exact=True, looks=False)
+def _bce_of_logits_backward(dloss, x, target):
+    """dx = dloss (sigmoid(x) - t)."""
+    return dloss * (_sigmoid(x) - target)
+
+
+def bce_with_logits(x, target, weight=None, pos_weight=None):
+    """Binary cross entropy of sigmoid(x)."""
+    plain = weight is None and pos_weight is None
+    return _bce_of_logits(x, target) if plain else reference.bce_with_logits(x, target, weight, pos_weight)
+
+
+def bce_with_logits_backward(dloss, x, target, weight, pos_weight, needs):
+    """dx and dtarget of `bce_with_logits`."""
+    if weight is None and pos_weight is None and not needs[1]:
+        return _bce_of_logits_backward(dloss, x, target), None
+    return reference.bce_with_logits_backward(dloss, x, target, weight, pos_weight, needs)

@@ -75,6 +75,134 @@ def sigmoid_backward(dy: Array, y: Array) -> Array:
 
 @elementwise
 @in_float32()
+def leaky_relu(x: Array, slope: float) -> Array:
+    """y = x where x > 0, else slope x."""
+    return np.where(x > 0, x, x * slope)
+
+
+@elementwise
+@in_float32()
+def leaky_relu_backward(dy: Array, x: Array, slope: float) -> Array:
+    """dx = dy where x > 0, else slope dy."""
+    return np.where(x > 0, dy, dy * slope)
+
+
+@elementwise
+@in_float32()
+def hardtanh(x: Array, low: float, high: float) -> Array:
+    """y = x between low and high, the nearer of the two beyond."""
+    return np.clip(x, low, high)
+
+
+@elementwise
+@in_float32()
+def hardtanh_backward(dy: Array, x: Array, low: float, high: float) -> Array:
+    """dx = dy where low < x < high, else 0: the slope at the corners is taken as 0."""
+    return np.where((x <= low) | (x >= high), 0, dy)
+
+
+@elementwise
+@in_float32()
+def hardsigmoid(x: Array) -> Array:
+    """y = min(max(x + 3, 0), 6) / 6."""
+    return np.clip(x + 3, 0, 6) / 6
+
+
+@elementwise
+@in_float32()
+def hardsigmoid_backward(dy: Array, x: Array) -> Array:
+    """dx = dy / 6 where -3 < x < 3, else 0."""
+    return np.where((x > -3) & (x < 3), dy / 6, 0)
+
+
+@elementwise
+@in_float32()
+def hardswish(x: Array) -> Array:
+    """y = x min(max(x + 3, 0), 6) / 6."""
+    return x * np.clip(x + 3, 0, 6) / 6
+
+
+@elementwise
+@in_float32()
+def hardswish_backward(dy: Array, x: Array) -> Array:
+    """dx = 0 up to -3, dy from 3 on, dy (x / 3 + 1/2) between them."""
+    return np.where(x <= -3, 0, np.where(x < 3, dy * (x / 3 + 0.5), dy))
+
+
+@elementwise
+@in_float32()
+def elu(x: Array, alpha: float, scale: float, input_scale: float) -> Array:
+    """y = scale x above 0, else scale alpha (exp(input_scale x) - 1)."""
+    return scale * np.where(x <= 0, alpha * np.expm1(_below_zero(x) * input_scale), x)
+
+
+@elementwise
+@in_float32()
+def elu_backward(dy: Array, x: Array, alpha: float, scale: float, input_scale: float) -> Array:
+    """dx = dy scale above 0, else dy scale alpha input_scale exp(input_scale x)."""
+    return dy * (scale * np.where(x <= 0, alpha * input_scale * elementary.exp(_below_zero(x) * input_scale), 1))
+
+
+def _below_zero(x: Array) -> Array:
+    """x where it is at most 0, else 0: an exponential of a large x would be inf, and 0 inf NaN."""
+    return np.where(x <= 0, x, 0)
+
+
+@recordable
+@elementwise
+@in_float32()
+def log1p_exp(x: Array) -> Array:
+    """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
+    return np.maximum(x, 0) + elementary.log1p(elementary.exp(-np.abs(x)))
+
+
+@elementwise
+@in_float32()
+def softplus(x: Array, beta: float, threshold: float) -> Array:
+    """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold."""
+    z = x * beta
+    return np.where(z > threshold, x, log1p_exp(z) / beta)
+
+
+@elementwise
+@in_float32()
+def softplus_backward(dy: Array, x: Array, beta: float, threshold: float) -> Array:
+    """dx = dy sigmoid(beta x), dy where beta x > threshold."""
+    z = x * beta
+    return np.where(z > threshold, dy, dy * sigmoid(z))
+
+
+@elementwise
+@in_float32()
+def log_sigmoid(x: Array) -> Array:
+    """y = -log(1 + exp(-x))."""
+    return -log1p_exp(-x)
+
+
+@elementwise
+@in_float32()
+def log_sigmoid_backward(dy: Array, x: Array) -> Array:
+    """dx = dy sigmoid(-x)."""
+    return dy * sigmoid(-x)
+
+
+@elementwise
+@in_float32()
+def mish(x: Array) -> Array:
+    """y = x tanh(log(1 + exp(x)))."""
+    return x * np.tanh(log1p_exp(x))
+
+
+@elementwise
+@in_float32()
+def mish_backward(dy: Array, x: Array) -> Array:
+    """With t = tanh(log(1 + exp(x))): dx = dy (t + x (1 - t^2) sigmoid(x))."""
+    t = np.tanh(log1p_exp(x))
+    return dy * (t + x * (1 - t * t) * sigmoid(x))
+
+
+@elementwise
+@in_float32()
 def silu(x: Array) -> Array:
     """y = x s, s = sigmoid(x)."""
     return x * sigmoid(x)

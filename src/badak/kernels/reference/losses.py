@@ -4,8 +4,8 @@ import numpy as np
 
 from badak.kernels import elementary
 from badak.kernels.memory_format import laid
-from badak.kernels.reference._arrays import Array, elementwise, in_float32, quiet, recordable
-from badak.kernels.reference.activation import sigmoid
+from badak.kernels.reference._arrays import Array, elementwise, in_float32, quiet
+from badak.kernels.reference.activation import log1p_exp, sigmoid
 
 
 @quiet
@@ -48,6 +48,39 @@ def mse_backward(dloss: Array, x: Array, target: Array) -> Array:
     return 2 * (x - target) * dloss
 
 
+@elementwise
+@in_float32()
+def huber(x: Array, target: Array, delta: float) -> Array:
+    """loss = d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2).
+
+    The square of what is far could be infinite, so that it is not taken.
+    """
+    d = np.abs(x - target)
+    return np.where(d > delta, delta * (d - 0.5 * delta), 0.5 * np.minimum(d, delta) ** 2)
+
+
+@elementwise
+@in_float32("x")
+def huber_backward(dloss: Array, x: Array, target: Array, delta: float) -> Array:
+    """dx = dloss d, d = x - target kept in [-delta, delta], and dtarget = -dx."""
+    return dloss * np.clip(x - target, -delta, delta)
+
+
+@elementwise
+@in_float32()
+def smooth_l1(x: Array, target: Array, beta: float) -> Array:
+    """loss = d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2."""
+    d = np.abs(x - target)
+    return np.where(d >= beta, d - 0.5 * beta, 0.5 * np.minimum(d, beta) ** 2 / beta)
+
+
+@elementwise
+@in_float32("x")
+def smooth_l1_backward(dloss: Array, x: Array, target: Array, beta: float) -> Array:
+    """dx = dloss d / beta, d = x - target kept in [-beta, beta], and dtarget = -dx."""
+    return dloss * (np.clip(x - target, -beta, beta) / beta)
+
+
 @quiet
 def bce_with_logits(x: Array, target: Array, weight: Array | None = None, pos_weight: Array | None = None) -> Array:
     """Binary cross entropy of sigmoid(x).    weight w and pos_weight p broadcast to x's shape.
@@ -56,7 +89,7 @@ def bce_with_logits(x: Array, target: Array, weight: Array | None = None, pos_we
          = w ((1 - t) x + (p t + 1 - t) softplus(-x))        because softplus(x) = x + softplus(-x)
     """
     positive = 1 if pos_weight is None else pos_weight
-    loss = (1 - target) * x + (positive * target + 1 - target) * _softplus(-x)
+    loss = (1 - target) * x + (positive * target + 1 - target) * log1p_exp(-x)
     return laid(loss if weight is None else loss * weight, target, x)
 
 
@@ -74,11 +107,5 @@ def bce_with_logits_backward(
     if needs[0]:
         dx = scaled * ((positive * target + 1 - target) * sigmoid(x) - positive * target)
     if needs[1]:
-        dtarget = scaled * (positive * _softplus(-x) - _softplus(x))
+        dtarget = scaled * (positive * log1p_exp(-x) - log1p_exp(x))
     return dx, dtarget
-
-
-@recordable
-def _softplus(x: Array) -> Array:
-    """log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))."""
-    return np.maximum(x, 0) + elementary.log1p(elementary.exp(-np.abs(x)))

@@ -167,31 +167,19 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 def logsigmoid(input: Tensor) -> Tensor:
     """y = log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), without overflow.   dx = dy sigmoid(-x)."""
-    x = float_tensor(input, "logsigmoid")
-    return (-softplus(-x, threshold=float("inf"))).contiguous()
+    return apply(ops.LogSigmoid, real_tensor(float_tensor(input, "logsigmoid"), "logsigmoid").contiguous())
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.   dx = dy sigmoid(beta x)."""
-    x = float_tensor(input, "softplus")
-    return _softplus(x, beta, threshold)
-
-
-@in_float32
-def _softplus(x: Tensor, beta: float, threshold: float) -> Tensor:
-    z = x * beta
-    y = z.logaddexp(z.new_zeros(())) / beta
-    return y if threshold == float("inf") else where(z > threshold, x, y)
+    x = real_tensor(float_tensor(input, "softplus"), "softplus")
+    return apply(ops.Softplus, x, beta=float(beta * 1.0), threshold=float(threshold * 1.0))
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """y = x tanh(softplus(x)). Misra 2019."""
-    return placed(_mish(original(float_tensor(input, "mish"), inplace, "mish")), input, inplace, "mish_")
-
-
-@in_float32
-def _mish(x: Tensor) -> Tensor:
-    return x * softplus(x).tanh()
+    x = original(real_tensor(float_tensor(input, "mish"), "mish"), inplace, "mish")
+    return placed(apply(ops.Mish, x), input, inplace, "mish_")
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -216,34 +204,27 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def _between(x: Tensor, low: float, high: float) -> Tensor:
     """x clamped; unlike clamp's, the slope at the two corners is 0, as in PyTorch's hardtanh."""
-    inside = (x > low) & (x < high)
-    return where(inside, x, x.detach().clamp(low, high))
+    if x._array.dtype.kind in "iu":
+        return x.clamp(low, high)
+    return apply(ops.Hardtanh, x, min_val=float(low), max_val=float(high))
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """y = min(max(x + 3, 0), 6) / 6."""
-    return placed(_hardsigmoid(float_tensor(input, "hardsigmoid")), input, inplace, "hardsigmoid_")
-
-
-@in_float32
-def _hardsigmoid(x: Tensor) -> Tensor:
-    return _between(x + 3.0, 0.0, 6.0) / 6.0
+    x = real_tensor(float_tensor(input, "hardsigmoid"), "hardsigmoid")
+    return placed(apply(ops.Hardsigmoid, x), input, inplace, "hardsigmoid_")
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """y = x min(max(x + 3, 0), 6) / 6. Howard et al. 2019."""
-    return placed(_hardswish(original(float_tensor(input, "hardswish"), inplace, "hardswish")), input, inplace, "hardswish_")
-
-
-@in_float32
-def _hardswish(x: Tensor) -> Tensor:
-    return x * _between(x + 3.0, 0.0, 6.0) / 6.0
+    x = original(real_tensor(float_tensor(input, "hardswish"), "hardswish"), inplace, "hardswish")
+    return placed(apply(ops.Hardswish, x), input, inplace, "hardswish_")
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """y = x where x > 0, else negative_slope x."""
-    x = original(float_tensor(input, "leaky_relu"), inplace, "leaky_relu")
-    return placed(where(x > 0, x, x * negative_slope), input, inplace, "leaky_relu_")
+    x = original(real_tensor(float_tensor(input, "leaky_relu"), "leaky_relu"), inplace, "leaky_relu")
+    return placed(apply(ops.LeakyReLU, x, negative_slope=float(negative_slope * 1.0)), input, inplace, "leaky_relu_")
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:

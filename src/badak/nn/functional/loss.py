@@ -10,7 +10,7 @@ from badak.core import events
 from badak.core.errors import ArgumentError, DTypeError, ShapeError, tr, user_line, warn, warn_once
 from badak.nn.functional._common import float_tensor, real_tensor, reduction_of, tensor
 from badak.ops._check import expect_floats, expect_real
-from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, KLDiv, check_smoothing
+from badak.ops.loss import BCE, MSE, NLL, BCEWithLogits, CrossEntropy, CrossEntropySoft, Huber, KLDiv, SmoothL1, check_smoothing
 from badak.tensor import Tensor, apply, broadcast_tensors, promote_types, where
 from badak.tensor.upcast import in_float32
 
@@ -235,7 +235,6 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return _weighted((x - target).abs(), weight, reduction, "l1_loss")
 
 
-@in_float32
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:  # fmt: skip
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
@@ -247,13 +246,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     x, target = _pair("smooth_l1_loss", input, target)
     expect_floats("smooth_l1_loss", x)
     expect_real("smooth_l1_loss", x)
-    d = (x - target).abs()
-    far = d >= beta
-    near = d.masked_fill(far, beta)  # the square of what is far could be inf, and inf * 0 is NaN
-    return _reduced(where(far, d - 0.5 * beta, near * near * (0.5 / beta)), reduction, "smooth_l1_loss")
+    return apply(SmoothL1, x, target, beta=float(beta), reduction=reduction)
 
 
-@in_float32
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
     """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
     if delta <= 0:
@@ -261,12 +256,10 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     expect_floats("huber_loss", tensor(input, "huber_loss"))
     x, target = _pair("huber_loss", input, target)
     expect_real("huber_loss", x)
-    d = (x - target).abs()
-    far = d > delta
-    near = d.masked_fill(far, delta)  # as in smooth_l1_loss
-    loss = where(far, (d - 0.5 * delta) * delta, near * near * 0.5)
-    loss = loss if weight is None else loss * _same_size(weight, loss, "huber_loss")
-    return _reduced(loss.to(input.dtype), reduction, "huber_loss")
+    if weight is None:
+        return apply(Huber, x, target, delta=float(delta), reduction=reduction).to(input.dtype)
+    loss = apply(Huber, x, target, delta=float(delta), reduction="none")
+    return _reduced((loss * _same_size(weight, loss, "huber_loss")).to(input.dtype), reduction, "huber_loss")
 
 
 @in_float32
@@ -467,8 +460,7 @@ def _pair(where_: str, x, target):
 
 
 _WHOLE = {  # one operation in PyTorch, and one name of the grad_fn
-    "binary_cross_entropy": "BinaryCrossEntropy", "huber_loss": "HuberLoss", "smooth_l1_loss": "SmoothL1Loss",
-    "soft_margin_loss": "SoftMarginLoss",
+    "binary_cross_entropy": "BinaryCrossEntropy", "soft_margin_loss": "SoftMarginLoss",
 }  # fmt: skip
 
 

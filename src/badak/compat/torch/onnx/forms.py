@@ -17,7 +17,8 @@ from badak.ops.einsum import in_small_letters
 
 BOOL = np.dtype(bool)
 _SAME = {
-    "activation.ReLU": "Relu", "activation.Tanh": "Tanh", "activation.Sigmoid": "Sigmoid", "arithmetic.Neg": "Neg",
+    "activation.ReLU": "Relu", "activation.Tanh": "Tanh", "activation.Sigmoid": "Sigmoid", "activation.Hardswish": "HardSwish",
+    "arithmetic.Neg": "Neg",
     "elementwise.Exp": "Exp", "elementwise.Log": "Log", "elementwise.Sqrt": "Sqrt", "elementwise.Erf": "Erf",
     "elementwise.Abs": "Abs", "elementwise.Sign": "Sign", "elementwise.Floor": "Floor", "elementwise.Ceil": "Ceil",
     "elementwise.Reciprocal": "Reciprocal", "cast.Clone": "Identity", "trigonometry.Sin": "Sin", "trigonometry.Cos": "Cos",
@@ -91,6 +92,21 @@ def _gelu(w, out, x, approximate="none", **_):
     else:
         inner = w.op("Erf", w.op("Mul", a, number(math.sqrt(0.5))))
     return w.op("Mul", w.op("Mul", a, number(0.5)), w.op("Add", inner, number(1)))
+
+
+@form("activation.ELU")
+def _elu(w, out, x, alpha, scale, input_scale):
+    inner = w.op("Mul", w.of(x), w.constant(input_scale, out.dtype))
+    below = w.op("Mul", w.op("Elu", inner, alpha=1.0), w.constant(alpha * scale, out.dtype))
+    above = w.op("Mul", w.of(x), w.constant(scale, out.dtype))
+    return w.op("Where", w.op("Greater", w.of(x), w.constant(0, out.dtype)), above, below)
+
+
+@form("activation.Softplus")
+def _softplus(w, out, x, beta=1.0, threshold=math.inf):
+    z = w.op("Mul", w.of(x), w.constant(beta, out.dtype))
+    y = w.op("Div", w.op("Softplus", z), w.constant(beta, out.dtype))
+    return w.op("Where", w.op("Greater", z, w.constant(threshold, out.dtype)), w.of(x), y)
 
 
 @form("elementwise.Round")
@@ -272,6 +288,13 @@ def _rms_norm(w, out, x, weight, eps=1e-5, axes=1):
 
 FORMS |= {
     "activation.SiLU": lambda w, out, x: w.op("Mul", w.of(x), w.op("Sigmoid", w.of(x))),
+    "activation.LeakyReLU": lambda w, out, x, negative_slope: w.op("LeakyRelu", w.of(x), alpha=negative_slope),
+    "activation.Hardtanh": lambda w, out, x, min_val, max_val: w.op(
+        "Clip", w.of(x), w.constant(min_val, out.dtype), w.constant(max_val, out.dtype)
+    ),
+    "activation.Hardsigmoid": lambda w, out, x: w.op("HardSigmoid", w.of(x), alpha=1 / 6, beta=0.5),
+    "activation.LogSigmoid": lambda w, out, x: w.op("Neg", w.op("Softplus", w.op("Neg", w.of(x)))),
+    "activation.Mish": lambda w, out, x: w.op("Mul", w.of(x), w.op("Tanh", w.op("Softplus", w.of(x)))),
     "elementwise.Rsqrt": lambda w, out, x: w.op("Reciprocal", w.op("Sqrt", w.of(x))),
     "elementwise.Square": lambda w, out, x: w.op("Mul", w.of(x), w.of(x)),
     "elementwise.Expm1": lambda w, out, x: w.op("Sub", w.op("Exp", w.of(x)), w.constant(1, out.dtype)),

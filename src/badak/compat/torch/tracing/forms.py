@@ -229,7 +229,7 @@ def _loss(function: Callable, **renamed: str) -> _Form:
 PRIMITIVES = {
     name: Primitive(_op(name), tensors)
     for name, tensors in {
-        "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4, "recurrent.RNN": 4,
+        "activation.ELU": 1, "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4, "recurrent.RNN": 4,
         "norm.BatchNorm": 5, "norm.BatchMoments": 1, "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1,
         "windows.Fold": 1, "reduce.Prod": 1,
     }.items()
@@ -252,11 +252,11 @@ _ALIKE = {
     "complex": """Polar=polar Complex=complex Angle=angle Real=real Imag=imag Conj=conj ViewAsReal=view_as_real
                   ViewAsComplex=view_as_complex""",
 }
+
+
 FORMS: dict[str, _Form] = {
     "arithmetic.DivInto": lambda x, c: call(operator.truediv, c, x),
     "arithmetic.TruncDiv": lambda a, b: call(badak.div, a, b, rounding_mode="trunc"),
-    "activation.GELU": lambda x, approximate="none", **_: call(F.gelu, x, approximate=approximate),
-    "activation.SiLU": lambda x: call(F.silu, x),
     "norm.GroupNorm": lambda x, w, b, groups, eps=1e-5: call(F.group_norm, x, groups, w, b, eps),
     "elementwise.Round": lambda x, **attributes: call(badak.round, x, **attributes),
     "loss.BCE": lambda x, target: call(F.binary_cross_entropy, x, target, reduction="none"),
@@ -279,7 +279,9 @@ FORMS: dict[str, _Form] = {
     "loss.CrossEntropy": _loss(F.cross_entropy, smoothing="label_smoothing"),
     "loss.CrossEntropySoft": _loss(F.cross_entropy, smoothing="label_smoothing"),
     "loss.NLL": _loss(F.nll_loss),
-    "loss.MSE": lambda x, target, reduction="mean": call(F.mse_loss, x, target, reduction=reduction),
+    "loss.MSE": lambda x, target, **options: call(F.mse_loss, x, target, **options),
+    "loss.Huber": lambda x, target, **options: call(F.huber_loss, x, target, **options),
+    "loss.SmoothL1": lambda x, target, **options: call(F.smooth_l1_loss, x, target, **options),
     "loss.KLDiv": lambda x, target, **options: call(F.kl_div, x, target, **options),
     "loss.BCEWithLogits": lambda x, target, weight, pos_weight, reduction="mean": call(
         F.binary_cross_entropy_with_logits, x, target, weight, reduction=reduction, pos_weight=pos_weight
@@ -360,7 +362,7 @@ std sub sum take take_along_dim tile transpose tril triu unbind var view_as_comp
 _LAYERS = """
 avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d binary_cross_entropy
 binary_cross_entropy_with_logits conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy embedding
-gelu group_norm kl_div linear log_softmax mse_loss nll_loss one_hot pad silu softmax
+group_norm huber_loss kl_div linear log_softmax mse_loss nll_loss one_hot pad smooth_l1_loss softmax
 """
 
 
@@ -376,6 +378,8 @@ def _functions() -> dict[str, Callable]:
     found |= {f"ops.{primitive.__name__}": primitive for primitive in PRIMITIVES.values()}
     rows: list[Any] = [*DECLARED.values(), *REDUCTIONS]
     for op in rows:
+        if functional := getattr(op, "functional", ""):
+            found[f"nn.functional.{functional}"] = getattr(F, functional)
         for space, names in (("", op.names[:1]), ("special.", getattr(op, "special", ())[:1] if not op.names else ())):
             found |= {f"{space}{name}": getattr(badak.special if space else badak, name) for name in names}
     return found | {"top_indices": _top_indices}
@@ -396,6 +400,8 @@ def form_of(function: Any, name: str) -> _Form | None:
         return FORMS.get(name) or PURE[name]
     if isinstance(function, type) and issubclass(function, Reduction) and function.names:
         return _reduced(getattr(badak, function.names[0]))
+    if isinstance(function, type) and issubclass(function, Pointwise) and function.functional:
+        return lambda x, **attributes: call(getattr(F, function.functional), x, **attributes)
     if isinstance(function, type) and issubclass(function, Pointwise) and (function.names or function.special):
         public = getattr(badak, function.names[0]) if function.names else getattr(badak.special, function.special[0])
         return lambda *inputs, **attributes: call(public, *inputs, **attributes)

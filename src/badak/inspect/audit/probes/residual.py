@@ -17,7 +17,7 @@ from badak.inspect.audit.subject import NotApplicable, Subject
 from badak.inspect.audit.watch import Call
 from badak.nn.norm import LayerNorm, RMSNorm
 from badak.ops import norm
-from badak.ops.activation import GELU, ReLU, SiLU
+from badak.ops.activation import ACTIVATIONS, Sigmoid, Tanh
 from badak.ops.arithmetic import Mul
 from badak.ops.conv import Conv
 from badak.ops.embedding import Embedding
@@ -328,7 +328,7 @@ def feed_forwards(graph: Graph, parts: list[Part]) -> list[Part]:
     last = max(attended)
     blocks = {block(part.path) for part in parts} - {""}
     for run in graph.runs:
-        if run.op not in (GELU, ReLU, SiLU):
+        if run.op not in ACTIVATIONS or run.op in (Sigmoid, Tanh):
             continue
         core = map_after(run, consumers)
         if core is None or core.number in found:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from badak.inspect.audit.graph import Graph, Ran, through
 from badak.inspect.audit.watch import within
 from badak.ops import norm
-from badak.ops.activation import GELU, ReLU, Sigmoid, SiLU, Tanh
+from badak.ops.activation import ACTIVATIONS
 from badak.ops.arithmetic import Add, DivBy, Mul, Scale, Sub
 from badak.ops.attention import Attention
 from badak.ops.concat import Cat
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from badak.inspect.audit.probes.residual import Part
 
 HANDS_ON = (norm.LayerNorm, norm.RMSNorm, norm.GroupNorm, Scale, DivBy, Mul, Dropout, Linear, AddMM, Conv)
-USES = (GELU, ReLU, SiLU, Tanh, Sigmoid, Softmax, MatMul, Contract)
+USES = (*ACTIVATIONS, Softmax, MatMul, Contract)
 LEAST = 2  # parts that show how a module is meant
 
 

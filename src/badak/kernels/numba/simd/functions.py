@@ -130,6 +130,54 @@ def _(x):
     return _tanh32 if is_float32(x) else (lambda x: math.tanh(x))
 
 
+def expm1(x):
+    """e^x - 1, with its digits near 0 too."""
+    return np.expm1(x)
+
+
+def _expm1_32(x):
+    # Two formulas, both computed, one chosen: near 0 the difference would lose digits.
+    p = fma(x, _f(1 / 362880), _f(1 / 40320))
+    p = fma(x, p, _f(1 / 5040))
+    p = fma(x, p, _f(1 / 720))
+    p = fma(x, p, _f(1 / 120))
+    p = fma(x, p, _f(1 / 24))
+    p = fma(x, p, _f(1 / 6))
+    p = fma(x, p, _HALF)
+    near = fma(x * x, p, x)
+    return exp(x) - _ONE if abs(x) > _HALF else near
+
+
+@rounded(expm1)
+def _(x):
+    return _expm1_32 if is_float32(x) else (lambda x: math.expm1(x))
+
+
+def softplus(x):
+    """ln(1 + e^x)."""
+    return np.logaddexp(x, x.dtype.type(0))
+
+
+def _softplus32(x):
+    # max(x, 0) + ln(1 + e), e = e^-|x|: ln(1 + e) = 2 (s + s^3 / 3 + s^5 / 5 + ...), s = e / (2 + e) <= 1/3.
+    e = exp(-abs(x))
+    s = e / (_TWO + e)
+    z = s * s
+    p = fma(z, _f(2 / 15), _f(2 / 13))
+    p = fma(z, p, _f(2 / 11))
+    p = fma(z, p, _f(2 / 9))
+    p = fma(z, p, _f(2 / 7))
+    p = fma(z, p, _f(2 / 5))
+    p = fma(z, p, _f(2 / 3))
+    p = fma(z, p, _TWO)
+    return fma(s, p, x if x > 0 else _f(0))
+
+
+@rounded(softplus)
+def _(x):
+    return _softplus32 if is_float32(x) else (lambda x: (x if x > 0 else 0.0) + math.log1p(math.exp(-abs(x))))
+
+
 def normal(x):
     """(Phi(x), e^(-x^2 / 2)): the distribution function of the standard normal, and its density times sqrt(2 pi)."""
     return x.dtype.type(0.5 * math.erfc(-x * math.sqrt(0.5))), np.exp(-x * x / 2)
