@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from badak.kernels import reference
-from badak.kernels.reference._erf import erf
+from badak.kernels.reference.error_function import erf
 from tests.kernels.twin import DTYPES, assert_close, normal, strided, twin
 from tests.tiers import looped
 

@@ -12,7 +12,7 @@ import numpy as np
 from badak import kernels
 from badak.core.portable import PORTABLE
 
-__all__ = ["cosh", "exp", "log", "log1p", "logaddexp", "portable", "product", "sinh"]
+__all__ = ["cosh", "exp", "log", "log1p", "portable", "product", "sinh"]
 
 
 def _rounded_once(function: Any) -> Any:
@@ -41,4 +41,4 @@ _VARYING = {
     np.exp, np.log, np.expm1, np.log1p, np.logaddexp, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2, np.sinh, np.cosh,
     np.arcsinh, np.arccosh, np.arctanh,
 }  # fmt: skip
-exp, log, log1p, logaddexp, sinh, cosh = map(portable, (np.exp, np.log, np.log1p, np.logaddexp, np.sinh, np.cosh))
+exp, log, log1p, sinh, cosh = map(portable, (np.exp, np.log, np.log1p, np.sinh, np.cosh))

@@ -7,7 +7,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.errors import ArgumentError, tr
-from badak.kernels.reference._erf import erf
+from badak.kernels.reference.error_function import erf
 from badak.ops.pointwise import Formula, Samples, pointwise
 
 EVERY = Samples(extremes=("all",))

@@ -188,7 +188,16 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
 
 @events.pure(along="dim")
 def _kth(array, k: int, dim: int):
-    return _order(array, dim, False).take(k, dim) if array.ndim else None
+    if not array.ndim:
+        return None
+    array = sortable(array)
+    few = array.shape[dim] < 256 or array.dtype.kind not in "iuf"
+    value = array if few else np.partition(array, k, axis=dim).take([k], dim)
+    if few or not (value == value).all():
+        return _order(array, dim, False).take(k, dim)
+    less, same = (array < value).sum(dim, keepdims=True), array == value
+    place = (same.cumsum(dim, dtype=np.int64) == k - less + 1) & same  # where a stable order has it
+    return place.argmax(dim)
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> Any:
@@ -220,8 +229,7 @@ def _median(name: str, middle, input, dim, keepdim: bool):
 @events.pure(along="dim")
 def _middle(array, dim: int):
     array = sortable(array)
-    order = _order(array, dim, False)
-    middle = order.take((array.shape[dim] - 1) // 2, dim)
+    middle = _kth(array, (array.shape[dim] - 1) // 2, dim)
     if array.dtype.kind != "f":
         return middle
     nan = np.isnan(array)

@@ -193,7 +193,7 @@ def root(watch: Watch, node: Any) -> None:
     every = plain_below(node)
     watch._plain |= {id(each) for each in every}
     for each in every if len(watch.optimizers) < 2 else ():  # what one player makes likely another makes unlikely
-        if each.name == "logaddexp" and len(below(each)) == 1:
+        if each.name in ("log_sigmoid", "softplus"):
             watch.likely[id(each)] = each, line(), -1, watch.open.likely
 
 

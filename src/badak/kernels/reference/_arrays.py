@@ -14,6 +14,7 @@ from badak.kernels.half import BFLOAT16
 from badak.kernels.memory_format import laid
 
 Array = Any  # a NumPy array
+BLOCK = 16_384  # elements
 
 ARRAYS: set[type] = {ndarray}  # what may be of bfloat16; double backward adds the array that records
 _idle: list[Context] = []  # contexts in which NumPy keeps silent, to be entered by one call at a time
@@ -138,6 +139,25 @@ def recordable(function: Callable[..., Any]) -> Callable[..., Any]:
         return x.__array_function__(dispatched, (type(x),), (x, *args), {})
 
     return dispatched
+
+
+def in_blocks(function: Callable[..., Array]) -> Callable[..., Array]:
+    """An elementwise `function` of many passes, some thousand elements at a time, so that they stay in the cache.
+
+    Where its arrays have several shapes, or gaps, they are taken whole.
+    """
+
+    @wraps(function)
+    def cut(*arrays: Array) -> Array:
+        first = arrays[0]
+        if first.size <= BLOCK or any(x.shape != first.shape or not x.flags.c_contiguous for x in arrays):
+            return function(*arrays)
+        flat, y = [x.reshape(-1) for x in arrays], np.empty(first.shape, arrays[-1].dtype)
+        for start in range(0, first.size, BLOCK):
+            y.reshape(-1)[start : start + BLOCK] = function(*[x[start : start + BLOCK] for x in flat])
+        return y
+
+    return cut
 
 
 def rows(x: Array) -> Array:

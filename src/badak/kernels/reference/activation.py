@@ -7,7 +7,7 @@ import numpy as np
 
 from badak.kernels import elementary
 from badak.kernels.reference._arrays import Array, elementwise, in_float32, recordable
-from badak.kernels.reference._erf import erf
+from badak.kernels.reference.error_function import erf
 
 ROOT_HALF = math.sqrt(1 / 2)
 ROOT_2_OVER_PI = math.sqrt(2 / math.pi)

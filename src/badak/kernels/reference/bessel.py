@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from badak.kernels.reference._arrays import Array
-from badak.kernels.reference._erf import C, D, _polynomial, erf
+from badak.kernels.reference.error_function import C, D, _polynomial, erf
 from badak.kernels.reference.special import P, Q, _in_double, gamma_slope, lgamma
 
 FAR = 30.0  # from here on the asymptotic series is exact to rounding

@@ -10,8 +10,8 @@ from functools import wraps
 
 import numpy as np
 
-from badak.kernels.reference._arrays import Array, elementwise
-from badak.kernels.reference._erf import C, D, _polynomial, erf
+from badak.kernels.reference._arrays import Array, elementwise, in_blocks
+from badak.kernels.reference.error_function import C, D, _polynomial, erf
 
 # x / y of the normal distribution's quantiles, highest power first: where |p - 1/2| <= 0.425, and in its tails
 MIDDLE = (
@@ -47,6 +47,7 @@ def _in_double(function: Callable[..., Array]) -> Callable[..., Array]:
     """`function`, computed in float64 and rounded to the type of its last array."""
 
     @elementwise
+    @in_blocks
     @wraps(function)
     def rounded(*x: Array) -> Array:
         return function(*[np.asarray(each, np.float64) for each in x]).astype(x[-1].dtype)
@@ -102,8 +103,10 @@ def _log_gamma(x: Array) -> Array:
     z = near - steps
     w = z - 2
     series = w * _polynomial(_AT_TWO, w)
+    product = np.ones_like(z)
     for k in range(int(FAR)):
-        series = series + np.log(np.where(k < steps, z + k, 1.0))
+        product *= np.where(k < steps, z + k, 1.0)
+    series = series + np.log(product)
     series = np.where(steps < 0, series - np.log1p(x - 1), series)
     big = np.maximum(x, FAR)
     rest = sum(b / (2 * n * (2 * n - 1) * big ** (2 * n - 1)) for n, b in enumerate(BERNOULLI, 1))

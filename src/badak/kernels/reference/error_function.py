@@ -10,8 +10,7 @@ rounding. Computed in float64 (error below 3e-16) and rounded to the type of x.
 
 import numpy as np
 
-from badak.kernels.memory_format import turn
-from badak.kernels.reference._arrays import Array, recordable
+from badak.kernels.reference._arrays import Array, elementwise, in_blocks, recordable
 
 A = (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3)
 B = (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3)
@@ -20,20 +19,13 @@ C = (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61
 D = (1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3, 3.29079923573345963e3,
      4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3)  # fmt: skip
 
-BLOCK = 16384  # elements at a time, so that the thirty passes below stay in the cache
-
 
 @recordable
+@elementwise
+@in_blocks
 def erf(x: Array) -> Array:
     """erf of every element, in the type of x."""
-    if turned := turn(x.shape, x):
-        axes, back = turned
-        return erf(x.transpose(axes)).transpose(back)
-    flat = x.reshape(x.size)
-    y = np.empty_like(flat)
-    for start in range(0, x.size, BLOCK):
-        y[start : start + BLOCK] = _erf(flat[start : start + BLOCK].astype("float64"))
-    return y.reshape(x.shape)
+    return _erf(x.astype(np.float64)).astype(x.dtype)
 
 
 def _erf(x):
