@@ -6,21 +6,12 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import copied
-from badak.kernels.reference._arrays import at_places
+from badak.kernels.reference.gather import grid
 from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
 from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut
 from badak.ops.op import Op
 from badak.ops.operation import operation
-
-
-def grid(index: np.ndarray, dim: int) -> tuple:
-    """The key with which x[key] picks x[i0, .., index[i0, .., in], .., in], `index` replacing the coordinate `dim`."""
-    n = index.ndim
-    return tuple(
-        index if a == dim else np.arange(size).reshape((1,) * a + (size,) + (1,) * (n - 1 - a))
-        for a, size in enumerate(index.shape)
-    )
 
 
 def _part(src: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -35,7 +26,7 @@ def _slice(index: np.ndarray, dim: int) -> tuple:
 
 def _added_back(dy: np.ndarray, index: np.ndarray, dim: int, x_shape: tuple[int, ...]) -> np.ndarray:
     dx = np.zeros(x_shape, dy.dtype)
-    at_places(np.add, dx, grid(index, dim), dy)
+    kernels.of(dx).scatter_add(dx, index, dy, dim)
     return dx
 
 
@@ -49,13 +40,17 @@ def _added_back_twice(dy: Any, index: np.ndarray, dim: int, x_shape: tuple[int, 
     return ScatterAdd.of(zeros(x_shape, dy), index, dy, dim=dim)
 
 
+def _gathered(x: np.ndarray, index: np.ndarray, dim: int) -> np.ndarray:
+    return kernels.of(x).gather(x, index, dim)
+
+
 Gather = operation(
     "Gather", "y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim;   dx = dy added back there.",
-    lambda x, index, dim: x[grid(index, dim)], _added_back, None, twice=(_added_back_twice, None), lies=by_rows,
+    _gathered, _added_back, None, twice=(_added_back_twice, None), lies=by_rows,
 )  # fmt: skip
 TakeAlong = operation(
     "TakeAlong", "As Gather, for an index that picks no entry twice, as a sort or an argmax makes it;   dx = dy put back there.",
-    lambda x, index, dim: x[grid(index, dim)], _put_back, None, twice=(_added_back_twice, None), lies=by_rows, data_movement=True,
+    _gathered, _put_back, None, twice=(_added_back_twice, None), lies=by_rows, data_movement=True,
 )  # fmt: skip
 
 
@@ -73,7 +68,7 @@ def _filled(x: np.ndarray, index: np.ndarray, c: Any, dim: int) -> np.ndarray:
 
 def _added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int) -> np.ndarray:
     y = x.copy()
-    at_places(np.add, y, grid(index, dim), _part(src, index))
+    kernels.of(y).scatter_add(y, index, _part(src, index), dim)
     return y
 
 
@@ -138,7 +133,7 @@ IndexSelect = operation(
 
 def _slices_added(x: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int, c: int = 1) -> np.ndarray:
     y = x.copy()
-    at_places(np.add, y, _slice(index, dim), src if c == 1 else src * c)
+    kernels.of(y).index_add(y, index, src if c == 1 else src * c, dim)
     return y
 
 

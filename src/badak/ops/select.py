@@ -6,6 +6,7 @@ import numpy as np
 
 from badak import kernels
 from badak.core.modes import anywhere, modes
+from badak.kernels import LARGE
 from badak.kernels.memory_format import laid, row_major
 from badak.ops._broadcast import elementwise, quiet, unbroadcast
 from badak.ops.batching import broadcasting, stacked
@@ -34,6 +35,8 @@ class Clamp(Op):
     @elementwise
     def forward(save: Any, x: np.ndarray, lo: np.ndarray | float | None, hi: np.ndarray | float | None) -> np.ndarray:
         save.x, save.lo, save.hi = x, lo, hi
+        if x.size >= LARGE and type(lo) is float and type(hi) is float:
+            return kernels.of(x).hardtanh(x, lo, hi)
         y = x if lo is None else np.maximum(x, lo)
         return y if hi is None else np.minimum(y, hi)
 
