@@ -28,7 +28,8 @@ def twin(op: type[Pointwise]):
     raise AssertionError(f"PyTorch has no {op.__name__}")
 
 
-TWINS = {"Sign": torch.sign, "ELU": torch.ops.aten.elu, "Polygamma": lambda x, n: torch.polygamma(n, x)}
+TWINS = {"Sign": torch.sign, "ELU": torch.ops.aten.elu, "Polygamma": lambda x, n: torch.polygamma(n, x),
+         "PReLU": lambda a, b: torch.where(a > 0, a, a * b)}  # fmt: skip
 
 
 class Sloped(torch.autograd.Function):
@@ -63,7 +64,7 @@ def row(op: type[Pointwise]) -> Sample:
         extremes=[special(values) for values in tested.extremes],
         extremes_backward=tested.extremes_backward,
         slack=tested.slack,
-        threads=BIG if op.capturable else (),
+        threads=([(size,) * len(op.inputs) for size in BIG] if len(op.inputs) > 1 else BIG) if op.capturable else (),
         **tested.attributes,
     )
 

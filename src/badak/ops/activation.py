@@ -8,7 +8,9 @@ import numpy as np
 from badak import kernels
 from badak.core.errors import ArgumentError, tr
 from badak.kernels.reference.error_function import erf
+from badak.ops._broadcast import each
 from badak.ops.pointwise import Formula, Samples, pointwise
+from badak.ops.select import choose
 
 EVERY = Samples(extremes=("all",))
 # kernels compute them, of bfloat16 too
@@ -86,6 +88,13 @@ Hardswish = pointwise(
     lambda dy, x: kernels.of(dy).hardswish_backward(dy, x),
     functional="hardswish", samples=EVERY, **FAST,
 )  # fmt: skip
+PReLU = pointwise(
+    "PReLU", "y = a above 0, else b a;   da = dy above 0, else b dy;   db = 0 above 0, else a dy.",
+    lambda a, b: choose(a > 0, a, each(np.multiply, a, b)),
+    lambda dy, a, b: choose(a > 0, dy, each(np.multiply, dy, b)),
+    lambda dy, a: choose(a > 0, 0, each(np.multiply, dy, a)),
+    capturable=True, keeps_finite=True, samples=Samples(None, ("pairs of all",), False),
+)  # fmt: skip
 ELU = pointwise(
     "ELU",
     "y = scale x above 0, else scale alpha (exp(input_scale x) - 1);   dx = dy scale, below dy scale alpha input_scale "
@@ -131,4 +140,4 @@ Sigmoid = pointwise(
     lambda dy, y: kernels.of(dy).sigmoid_backward(dy, y),
     public="sigmoid", special="expit", analytic=True, like=kernels.reference.sigmoid, samples=EVERY, **FAST,
 )  # fmt: skip
-ACTIVATIONS = LeakyReLU, Hardtanh, Hardsigmoid, Hardswish, ELU, Softplus, LogSigmoid, Mish, GELU, ReLU, SiLU, Tanh, Sigmoid
+ACTIVATIONS = LeakyReLU, PReLU, Hardtanh, Hardsigmoid, Hardswish, ELU, Softplus, LogSigmoid, Mish, GELU, ReLU, SiLU, Tanh, Sigmoid

@@ -65,7 +65,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         weight = weight.reshape(channels, *(1,) * (x.dim() - 2))
     elif not x.dim():
         weight = weight.reshape(())
-    return where(x > 0, x, weight * x)
+    return binary(activation.PReLU, x, weight)
 
 
 def hardshrink(input: Tensor, lambd: complex = 0.5) -> Tensor:

@@ -27,6 +27,7 @@ _SHOWN_AS = {  # what PyTorch calls them, with the number of the overload where 
     "LerpBy": "Lerp", "Linear": "Addmm", "Log1p": "Log1P", "LogCumSumExp": "Logcumsumexp", "LogSumExp": "Logsumexp",
     "MSE": "MseLoss", "MatMul": "Mm", "MatrixExp": "LinalgMatrixExp", "MaxPool": "MaxPool2DWithIndices", "NLL": "NllLoss",
     "Norm": "LinalgVectorNorm", "Pad": "ConstantPadNd", "Pinv": "LinalgPinv", "Pow": "Pow 1", "PowBy": "Pow", "PowOf": "Pow 2",
+    "PReLU": "PreluKernel",
     "QR": "LinalgQr", "RMSNorm": "Mul", "ReLU": "Relu", "Real": "Select", "RealFourier": "FftR2C", "SVD": "LinalgSvd",
     "Scale": "Mul", "ScatterFill": "Scatter 1", "Shift": "Add", "SiLU": "Silu", "SlogDet": "LinalgSlogdet",
     "SmoothL1": "SmoothL1Loss",

@@ -289,6 +289,7 @@ def _rms_norm(w, out, x, weight, eps=1e-5, axes=1):
 FORMS |= {
     "activation.SiLU": lambda w, out, x: w.op("Mul", w.of(x), w.op("Sigmoid", w.of(x))),
     "activation.LeakyReLU": lambda w, out, x, negative_slope: w.op("LeakyRelu", w.of(x), alpha=negative_slope),
+    "activation.PReLU": lambda w, out, x, slope: w.op("PRelu", w.of(x), w.of(slope)),
     "activation.Hardtanh": lambda w, out, x, min_val, max_val: w.op(
         "Clip", w.of(x), w.constant(min_val, out.dtype), w.constant(max_val, out.dtype)
     ),

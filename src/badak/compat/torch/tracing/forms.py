@@ -229,9 +229,9 @@ def _loss(function: Callable, **renamed: str) -> _Form:
 PRIMITIVES = {
     name: Primitive(_op(name), tensors)
     for name, tensors in {
-        "activation.ELU": 1, "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4, "recurrent.RNN": 4,
-        "norm.BatchNorm": 5, "norm.BatchMoments": 1, "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1, "windows.Unfold": 1,
-        "windows.Fold": 1, "reduce.Prod": 1,
+        "activation.ELU": 1, "activation.PReLU": 2, "attention.Attention": 6, "recurrent.LSTM": 5, "recurrent.GRU": 4,
+        "recurrent.RNN": 4, "norm.BatchNorm": 5, "norm.BatchMoments": 1, "norm.LayerNorm": 3, "norm.RMSNorm": 2, "pad.PadBy": 1,
+        "windows.Unfold": 1, "windows.Fold": 1, "reduce.Prod": 1,
     }.items()
 }  # fmt: skip
 # operations that take what a function takes, in the same order: file, operation=function
