@@ -11,6 +11,8 @@ from torch.testing._internal.common_utils import TestCase as Theirs
 import badak
 from badak.compat.torch.common_utils import TestCase as Ours
 
+pytestmark = pytest.mark.slow  # the import of what it compares with takes a second
+
 PAIRS = [
     lambda lib: (lib.ones(2), lib.ones(2)),
     lambda lib: (lib.ones(2), lib.ones(2) + 1e-7),

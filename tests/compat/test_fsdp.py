@@ -6,6 +6,8 @@ import torch.distributed.fsdp as theirs
 from badak.core.public_api.missing import MissingName
 from badak.distributed import fsdp as ours
 
+pytestmark = pytest.mark.slow  # the import of what it compares with takes a second
+
 PROGRAM = """
 import copy, enum, pickle
 from dataclasses import dataclass

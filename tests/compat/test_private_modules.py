@@ -6,7 +6,6 @@ import typing
 
 import pytest
 import torch
-import torch._dynamo.utils
 import torch._jit_internal
 import torch._utils
 import torch.utils._pytree
@@ -426,7 +425,10 @@ def test_the_base_of_tensors_is_the_tensor():
     assert isinstance(badak.ones(1), badak._C.TensorBase) and isinstance(torch.ones(1), torch._C.TensorBase)
 
 
+@pytest.mark.slow
 def test_explain_says_whether_a_program_is_one_graph():
+    import torch._dynamo  # takes a second
+
     def branch(x):
         return x * 2 if x.sum() > 0 else x
 
@@ -439,8 +441,11 @@ def test_explain_says_whether_a_program_is_one_graph():
     assert net[1].num_batches_tracked.item() == 1  # it ran once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cpu", "meta", "mps"])
 def test_a_program_asks_for_which_device_it_is_compiled(name):
+    import torch._dynamo.utils
+
     assert badak._dynamo.utils.is_compile_supported(name) == torch._dynamo.utils.is_compile_supported(torch.device(name))
 
 

@@ -268,6 +268,7 @@ class Huber(Op):
 class SmoothL1(Op):
     """loss = d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2;   dx = dloss (x - target) / beta, kept in +-1."""
 
+    name = "smooth_l1"
     batching = staticmethod(_numbers_of_each)
 
     @staticmethod

@@ -194,7 +194,7 @@ def root(watch: Watch, node: Any) -> None:
     watch._plain |= {id(each) for each in every}
     for each in every if len(watch.optimizers) < 2 else ():  # what one player makes likely another makes unlikely
         if each.name in ("log_sigmoid", "softplus"):
-            watch.likely[id(each)] = each, line(), -1, watch.open.likely
+            watch.likely[id(each)] = each, line(), 1 if each.name == "log_sigmoid" else -1, watch.open.likely
 
 
 def in_part(watch: Watch, passed: set[int]) -> list[str]:

@@ -12,7 +12,8 @@ from badak.inspect.doctor.graph import behind, below, first_of, from_node, memor
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
-LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse", "kl_div", "ctc_loss")
+LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse", "huber", "smooth_l1", "kl_div", "ctc_loss")
+KINDS = {"huber": "difference", "smooth_l1": "difference"}
 MANY = 65536  # labels of a step that are kept
 ROWS = 256  # of logits, scores and units that are looked at
 THROUGH = "reshape clone cast index index_select masked_select cat stack write_view".split()  # rows stay rows
@@ -37,7 +38,7 @@ def loss(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
     made_by, made_at = origin(inputs[0])
     classes = x.shape[-1] if x.ndim > 1 else 1
     seen = Loss(
-        op.name, line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
+        KINDS.get(op.name, op.name), line(), float(y) if y.size == 1 else None, len(x) if x.ndim else 1, classes,
         modes.grad and outputs[0]._node is not None, attributes.get("reduction", "mean") == "mean", made_by, made_at,
     )  # fmt: skip
     seen.labels_at = memory(arrays[1]) if len(arrays) > 1 and isinstance(arrays[1], np.ndarray) else 0
