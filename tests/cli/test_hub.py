@@ -16,6 +16,8 @@ from badak.io.sealed import seal, unseal
 from badak.models.pretrained import is_hub_name
 from badak.training.run import settings_hash
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 TEXTS = ["the cat sat on the mat", "a dog runs through the snow", "우리는 바닥부터 시작한다"]

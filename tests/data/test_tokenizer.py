@@ -11,6 +11,8 @@ from badak.data.files import read_text
 from badak.data.tokenizer import Tokenizer
 from tests.real_data import real_data
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 TEXTS = {
     "English": "It's 12:30, isn't it?  Yes -- \"quite\".\n\n\tEnd.  ",
     "Korean": "오늘은 날씨가 참 좋다. ㅋㅋㅋ 바닥부터 시작하자!\n",

@@ -20,6 +20,8 @@ from badak.generation.reader import Reader
 from badak.generation.text import generate_text
 from badak.io import limited
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 LETTERS = CharVocabulary("\n abcdefgh")
 GREEDY = GenerationConfig(max_new_tokens=30, temperature=0.0, top_k=0)
 CHATML = (

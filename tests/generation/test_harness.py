@@ -12,6 +12,8 @@ from badak.core.errors import ArgumentError, NotSupportedError
 from badak.generation.harness import Questions, run_tasks
 from badak.training.load import load_generator
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 TEXT = ["the cat sat on the mat", "Anna gave the kite to Ben", "a small red drum by the lake", "Ben ran fast to the river"]
 
 

@@ -12,6 +12,8 @@ from badak import models, nn
 from badak.generation import GenerationConfig, generate
 from tests.generation.test_sampling import Uncached
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 V = 23
 
 

@@ -24,6 +24,8 @@ from badak.generation.translate import (
     translations,
 )
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 V, PAD, EOS = 61, 0, 2
 
 

@@ -18,6 +18,8 @@ from badak.training.export import export, export_onnx
 from badak.training.load import load_fill_mask, load_generator
 from tests.generation.exported import FAMILIES, RUNS, compare_writing, judge, make_family, theirs_of
 
+pytestmark = pytest.mark.slow  # the import of transformers takes two seconds
+
 FEW = ["--steps", "2", "--context", "16", "--d-model", "8", "--heads", "2", "--layers", "1"]
 
 
