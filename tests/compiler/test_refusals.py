@@ -4,6 +4,7 @@ import copy
 import io
 import threading
 
+import numba
 import numpy as np
 import pytest
 
@@ -23,6 +24,8 @@ REASONS = {
     "equal": (lambda x: x * badak.equal(x, x), "it reads a value (equal)"),
     "outside": (lambda x: x + badak.tensor(next(NUMBERS)), "it can reach NUMBERS, a generator"),
     "data": (lambda x: setattr(KEPT, "data", x.clone()) or KEPT + x, "it changes more than values: other data of a tensor"),
+    "clock": (lambda x: x * (np.datetime64("now") > np.datetime64("2020-01-01")), "the clock is another one in each call"),
+    "threads of another library": (lambda x: x * numba.get_num_threads(), "it calls numba.get_num_threads, which may"),
     "graph": (lambda x: (WEIGHT * x).sum(), "its result still waits for backward()"),
 }
 NUMBERS = iter(float(n) for n in range(10**6))

@@ -3,6 +3,7 @@
 import pytest
 
 import badak
+import tests.compiler.ways_eighth
 import tests.compiler.ways_fifth
 import tests.compiler.ways_fourth
 import tests.compiler.ways_seventh
@@ -21,6 +22,7 @@ REPLAYED = """
     an_argument_that_is_a_function a_context_manager_of_ones_own numbers_of_math an_object_that_is_returned_by_a_helper
     an_attribute_by_a_partial_of_getattr a_format_that_is_kept a_slice_of_what_changes a_record_of_numpy
     the_mask_of_an_array the_coefficients_of_a_polynomial a_transform_of_a_distribution the_indices_of_a_subset
+    a_function_of_two_compiled_ones
     a_mode_that_the_library_tells a_seed_that_the_library_tells the_length_of_a_tensor another_method_of_tensors
 """.split()
 

@@ -105,6 +105,14 @@ def is_immutable(kind: type) -> bool:
     return str(kind.__module__).split(".")[0] in _IMMUTABLE_IN_C and kind is not _SCANNER
 
 
+def names_in(thing: Any) -> list[str]:
+    """All attributes of an object; of one of badak's around a function, as a compiled one is, that function alone."""
+    own = dict_of(thing)
+    if "__wrapped__" in own and is_read_unseen[type(thing)]:
+        return ["__wrapped__"]
+    return [*map(str, own), *slots_of(type(thing))]
+
+
 def slots_of(kind: type) -> list[str]:
     return [name for each in kind.__mro__ for name, value in vars(each).items() if is_a(value, types.MemberDescriptorType)]
 

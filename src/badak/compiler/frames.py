@@ -2,10 +2,11 @@
 
 Python tells of every call (`sys.setprofile`). badak's own functions and NumPy's are passed over: what they read is announced, or
 reaches them through the program. A function in C is known to read nothing but its arguments (`pure.py`), or the step is not
-replayed.
+replayed. Of files, folders, sockets and the like Python tells whoever opens them (`sys.addaudithook`): badak, NumPy, a class in C.
 """
 
 import builtins
+import functools
 import gc
 import inspect
 import sys
@@ -13,7 +14,6 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,8 @@ class Frames:
         self._collects = gc.isenabled()
         gc.disable()
         self.on, self._thread = True, threading.get_ident()
+        _audit()
+        _hears[self._thread] = self._heard
         self._builtins = {name: getattr(builtins, name) for name in BY_NAME}
         for name, function in self._builtins.items():
             setattr(builtins, name, self._asking(function))
@@ -88,6 +90,7 @@ class Frames:
         """Watch no more."""
         if self.on:
             self.on = False
+            _hears.pop(self._thread, None)
             sys.setprofile(None)
             if self._steps:
                 sys.settrace(None)
@@ -101,7 +104,7 @@ class Frames:
         """A builtin that is given an attribute's name, which nothing else tells."""
         caller, passed, asked = sys._getframe, self._passed, self._asked
 
-        @wraps(function)
+        @functools.wraps(function)
         def asking(*args):
             frame = caller(1)
             if frame.f_code not in passed:
@@ -140,6 +143,7 @@ class Frames:
 
     def pause(self) -> None:
         """Watch nothing until `go_on`."""
+        _hears.pop(threading.get_ident(), None)
         sys.setprofile(None)
         if self._steps:
             sys.settrace(None)
@@ -150,6 +154,7 @@ class Frames:
             if self._steps:
                 sys.settrace(self._tracer)
             sys.setprofile(self._watch)
+            _hears[self._thread] = self._heard
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
@@ -159,6 +164,19 @@ class Frames:
             yield
         finally:
             self.go_on()
+
+    def _heard(self, event: str) -> None:
+        """The step goes to the world outside, by whatever function, unless kernels are made or modules imported."""
+        frame: types.FrameType | None = sys._getframe(2)
+        while frame is not None:
+            known = self._kinds.get(frame.f_code)
+            if known is None:
+                known = _belongs_to(frame.f_globals.get("__name__") or "", frame.f_code.co_filename)
+            if known & (_LIBRARY | _IMPORTS):
+                return
+            frame = frame.f_back if known != _PROGRAM else None
+        if self.refuse is not None:
+            self.refuse(tr("it calls {}, which may answer or do something else in each call", event))
 
     def _watcher(self) -> Callable:
         """What Python tells. Most of it comes from badak's own functions, and is passed over first."""
@@ -194,7 +212,7 @@ class Frames:
                 module = frame.f_globals.get("__name__") or ""
                 known = self._kinds[code] = _belongs_to(module, code.co_filename)
                 if module.endswith(".arrayprint") and self.refuse is not None:
-                    self.refuse(tr("it calls numpy.{}, which may answer or do something else in each call", code.co_name))
+                    self.refuse(tr("it calls {}, which may answer or do something else in each call", f"numpy.{code.co_name}"))
                 if not known & _PERHAPS:
                     self._passed.add(code)
             if known == _LIBRARY or (known == _OWN and not program):
@@ -235,16 +253,33 @@ class Frames:
         if not _passes(value):
             _keep(value, self._of(back).given)
         code = frame.f_code
-        if code.co_name in _STATE_OF_NUMPY and frame.f_globals.get("__name__", "").startswith("numpy.") and self.refuse is not None:
-            self.refuse(tr("it calls numpy.{}, which may answer or do something else in each call", code.co_name))
+        library = (frame.f_globals.get("__name__") or "").split(".")[0]
+        keeps_state = library in _COMPILERS or (library == "numpy" and code.co_name in _STATE_OF_NUMPY)
+        if keeps_state and self.refuse is not None:
+            self.refuse(tr("it calls {}, which may answer or do something else in each call", f"{library}.{code.co_name}"))
         if self._kinds.get(code) == _OWN and is_plain(value) and (question := question_of(frame)) is not None:
             self._of(back).answers[question.key] = question
+
+
+_hears: dict[int, Callable[[str], None]] = {}  # thread: who is told there
+_INNER = frozenset("array builtins code compile cpython ctypes exec function gc import marshal object pickle sys".split())
+
+
+@functools.cache
+def _audit() -> None:
+    """Ask Python to tell, once for the process: it takes no such wish back."""
+
+    def told(event: str, what) -> None:
+        if _hears and event.split(".")[0] not in _INNER and (hears := _hears.get(threading.get_ident())) is not None:
+            hears(event)
+
+    sys.addaudithook(told)
 
 
 def unseen(method):
     """Decorator of a method of an object with `frames`: what happens in it is not watched."""
 
-    @wraps(method)
+    @functools.wraps(method)
     def quietly(self, *args, **kwargs):
         self.frames.pause()
         try:
@@ -287,7 +322,8 @@ _STATE_OF_NUMPY = frozenset("geterr geterrcall getbufsize get_printoptions".spli
 BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "vars", "dir")
 _PROGRAM, _OWN, _CALLERS, _LIBRARY, _IMPORTS = 1, 2, 4, 8, 16
 _PERHAPS = _PROGRAM | _CALLERS
-_LIBRARIES = ("badak.kernels", "numba", "llvmlite")  # which call nothing of the program's, but for where it prints to
+_COMPILERS = ("numba", "llvmlite")
+_LIBRARIES = ("badak.kernels", *_COMPILERS)  # which call nothing of the program's, but for where it prints to
 
 
 def _belongs_to(module: str, file: str) -> int:

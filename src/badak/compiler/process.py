@@ -68,6 +68,11 @@ def _handled() -> list:
     return [None if sys.exc_info()[1] is None else object()]
 
 
+def _clock() -> list:
+    """What time it is: like no other, and not kept."""
+    return [object()]
+
+
 def _state(where: str, ask: Callable[[], list], words: str = "", kinds: tuple = (), things: tuple = ()) -> _State:
     return _State(where, ask, frozenset(words.split()), kinds, things)
 
@@ -77,6 +82,7 @@ _STATES = [
     _state("what NumPy does with errors", _numpy, "", (np.ndarray, np.generic), (np,)),
     _state("the registered subclasses of abstract classes", lambda: [abc.get_cache_token()], "", (abc.ABCMeta,)),
     _state("the time zone", _dates, "", (datetime.date, datetime.tzinfo), (datetime, datetime.date, datetime.datetime)),
+    _state("the clock", _clock, "", (), (np.datetime64,)),
     _state("how Python writes numbers", _texts, "__format__ format format_map strftime int str repr", (re.Pattern,)),
     _state("the error that is being handled", _handled, "exc_info exception __context__ format_exc print_exc"),
 ]

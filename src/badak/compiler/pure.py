@@ -57,7 +57,7 @@ def impure(function) -> str:
     if isinstance(owner, types.ModuleType) or owner is None:
         module = function.__module__ or getattr(owner, "__name__", "")
         first = module.split(".")[0]
-        if module in _PURE and name not in _COUNTS or name in _PURE_OF.get(module, ()) or first in ("numpy", "ml_dtypes", "numba"):
+        if module in _PURE and name not in _COUNTS or name in _PURE_OF.get(module, ()) or first in ("numpy", "ml_dtypes"):
             return ""
         return f"{module}.{name}" if module and module != "builtins" else name
     kind = owner if isinstance(owner, type) else type(owner)

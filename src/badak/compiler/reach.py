@@ -254,7 +254,7 @@ class Reached:
         if is_a(thing, types.ModuleType) and ("__getattr__" in thing.__dict__ or not is_program(thing.__name__)):
             names = names & thing.__dict__.keys()
         elif pool.everything or contents.is_read_unseen[type(thing)]:
-            names = names.union(map(str, places.dict_of(thing)), contents.slots_of(type(thing)))
+            names = names.union(contents.names_in(thing))
         for name in names:
             for value in self._attribute(thing, name, where):
                 if name in pool.names or not (is_a(thing, types.ModuleType) and is_a(value, types.BuiltinFunctionType)):
