@@ -62,6 +62,38 @@ def test_traces_are_ready_when_the_schedule_says(lib):
 
 @both
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kept", "warmup", "count"), [(True, 0, 12), (True, 1, 10), (False, 0, 0), (False, 1, 1)])
+def test_events_of_all_parts_are_kept_where_that_is_asked(lib, kept, warmup, count):
+    plan = lib.profiler.schedule(wait=0, warmup=warmup, active=3)
+    with lib.profiler.profile(schedule=plan, acc_events=kept) as profiler:
+        for _ in range(12 if warmup == 0 else 14):
+            with lib.profiler.record_function("mine"):
+                lib.relu(lib.ones(2))
+            profiler.step()
+    assert sum(each.count for each in profiler.key_averages() if each.key == "mine") == count
+
+
+@both
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_program_adds_stands_in_the_trace(lib, tmp_path):
+    with lib.profiler.profile() as profiler:
+        with lib.profiler.record_function("mine"):
+            lib.relu(lib.ones(2))
+        profiler.add_metadata("first", "a")
+        profiler.add_metadata_json("second", "[1, 2]")
+    profiler.export_chrome_trace(str(tmp_path / "trace.json"))
+    written = json.loads((tmp_path / "trace.json").read_text())
+    assert (written["first"], written["second"]) == ("a", [1, 2])
+    assert {each.key: each.is_user_annotation for each in profiler.key_averages()}.items() >= {
+        ("mine", True),
+        ("aten::relu", False),
+    }
+    with pytest.raises(TypeError):
+        lib.profiler.profile(record_shape=True)
+
+
+@both
+@pytest.mark.filterwarnings("ignore")
 def test_blocks_with_names_are_events_and_hold_what_ran_in_them(lib):
     @lib.profiler.record_function("decorated")
     def twice(x):

@@ -226,7 +226,11 @@ def test_source_and_target_that_do_not_fit():
 X = (T, B, C)
 WRONG = [
     ({"query": (2, 3, 4, 8)}, "query should be unbatched 2D or batched 3D tensor but received 4-D query tensor"),
-    ({"key": (3, 8)}, "query, key and value must all have a batch or all have none"),
+    ({"key": (3, 8)}, "For batched (3-D) `query`, expected `key` and `value` to be 3-D but found 2-D and 3-D tensors respectively"),
+    (
+        {"query": (3, 8)},
+        "For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found 3-D and 3-D tensors respectively",
+    ),
     ({"query": (T, B, 9)}, "was expecting embedding dimension of 8, but got 9"),
     ({"value": (4, B, C)}, "key shape (5, 3, 8) does not match value shape (4, 3, 8)"),
     ({"key_padding_mask": (B, 4)}, "expected key_padding_mask of shape (batch, keys) = (3, 5), but got (3, 4)"),

@@ -60,8 +60,13 @@ def _check_dims(query: Tensor, key: Tensor, value: Tensor) -> None:
             "MultiheadAttention makes the heads itself: give it (length, batch, embed_dim)" if query.dim() == 4 else None,
         )  # fmt: skip
     if not query.dim() == key.dim() == value.dim():
-        cause = tr("query, key and value must all have a batch or all have none; got {}-D, {}-D and {}-D tensors", query.dim(),
-                   key.dim(), value.dim())  # fmt: skip
+        cause = (
+            tr("For batched (3-D) `query`, expected `key` and `value` to be 3-D but found {}-D and {}-D tensors respectively",
+               key.dim(), value.dim())
+            if query.dim() == 3 else
+            tr("For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found {}-D and {}-D tensors respectively",
+               key.dim(), value.dim())
+        )  # fmt: skip
         raise AttentionInputError(cause, "x.unsqueeze(...) gives a batch of one")
 
 

@@ -77,6 +77,13 @@ def test_layers_over_packed_sequences_agree_with_pytorch(name, options, with_sta
 
 
 @pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
+@pytest.mark.parametrize("lengths", [[], [0, 0]])
+def test_nothing_cannot_be_packed(lib, lengths):
+    with pytest.raises(RuntimeError, match="Cannot pack empty tensors"):
+        lib.nn.utils.rnn.pack_padded_sequence(lib.ones(0, len(lengths)), lengths)
+
+
+@pytest.mark.parametrize("lib", [badak, torch], ids=["badak", "torch"])
 def test_what_packing_and_recurrent_layers_refuse(lib):
     rnn = lib.nn.utils.rnn
     for call in (

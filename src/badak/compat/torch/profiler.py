@@ -11,6 +11,7 @@ Operations have badak's names ("aten::linear"), those of the backward that of th
 records, compiled steps run as they are written. From outside, and without changing the program: `badak profile program.py`.
 """
 
+import json
 import os
 import socket
 import threading
@@ -143,6 +144,8 @@ class profile:  # noqa: N801
         record_shapes: keep the shapes of inputs
         with_flops: count FLOPs of forwards
         profile_memory, with_stack, with_modules: not measured; a warning says so
+        acc_events: of a schedule that comes back, keep the events of all parts, not of the last alone
+        the others: what PyTorch's say to CUDA or to Kineto; an `execution_trace_observer` is refused
 
     Parity: events have badak's names of operations, not those of PyTorch's kernels.
 
@@ -156,8 +159,13 @@ class profile:  # noqa: N801
     def __init__(
         self, enabled: bool = True, *, activities: Iterable | None = None, schedule: Callable[[int], ProfilerAction] | None = None,
         on_trace_ready: Callable[["profile"], Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
-        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, **options: Any,
+        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
+        execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None, use_device: str | None = None,
+        use_kineto: bool = False, use_cpu: bool = True, custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None, activity_filters: dict | None = None,
     ) -> None:  # fmt: skip
+        if execution_trace_observer is not None:
+            raise NotSupportedError(tr("profile: execution traces are not recorded"), "export_chrome_trace(path)")
         for name, asked in {"profile_memory": profile_memory, "with_stack": with_stack, "with_modules": with_modules}.items():
             if asked:
                 fix = tr("badak profile program.py, or badak.summary(model, batch)")
@@ -169,7 +177,8 @@ class profile:  # noqa: N801
             raise ArgumentTypeError(tr("profile: expected activities; got {}", type(activities).__name__), "[ProfilerActivity.CPU]")
         self.enabled, self.schedule, self.on_trace_ready = enabled, schedule, on_trace_ready
         self.activities = set(activities or supported_activities())
-        self.record_shapes, self.with_flops = record_shapes, with_flops
+        self.record_shapes, self.with_flops, self.acc_events = record_shapes, with_flops, acc_events
+        self._metadata: dict[str, Any] = {}
         self.step_num = 0
         self.current_action = ProfilerAction.NONE
         self._recorder: _Recorder | None = None
@@ -230,7 +239,8 @@ class profile:  # noqa: N801
             return
         _recording.remove(recorder)
         recorder.__exit__(None, None, None)
-        self._events = recorder.events
+        kept = self._events if self.acc_events else None
+        self._events = EventList([*(kept or ()), *recorder.events])
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 
@@ -266,14 +276,19 @@ class profile:  # noqa: N801
 
     def export_chrome_trace(self, path: str | os.PathLike) -> None:
         """Write a trace for chrome://tracing or ui.perfetto.dev."""
-        self.events().export_chrome_trace(path)
+        self.events().export_chrome_trace(path, self._metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> NoReturn:
         """Raises NotSupportedError: which line called what is not recorded."""
         raise NotSupportedError("profile: stacks are not recorded", "export_chrome_trace(path), or python -m cProfile")
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Accepted, and not kept."""
+        """An entry beside the events of the trace."""
+        self._metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """The same of a value that is written as JSON."""
+        self._metadata[key] = json.loads(value)
 
 
 def _profiler_enabled() -> bool:

@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 from time import perf_counter_ns
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from badak.core.errors import ArgumentError, tr
 from badak.io.atomic import write_file
@@ -69,8 +69,8 @@ class FunctionEvent:
 class FunctionEventAvg:
     """All runs with one name (and, where asked, of inputs of the same shapes)."""
 
-    def __init__(self, key: str, input_shapes: list[list[int]]) -> None:
-        self.key, self.input_shapes = key, input_shapes
+    def __init__(self, key: str, input_shapes: list[list[int]], is_user_annotation: bool = False) -> None:
+        self.key, self.input_shapes, self.is_user_annotation = key, input_shapes, is_user_annotation
         self.count, self.flops = 0, 0
         self.cpu_time_total = self.self_cpu_time_total = 0.0
 
@@ -109,9 +109,9 @@ class EventList(list):
         sums: dict[tuple, FunctionEventAvg] = {}
         for event in self:
             shapes = event.input_shapes if group_by_input_shape else []
-            key = event.name, repr(shapes)
+            key = event.name, repr(shapes), event.is_user_annotation
             if key not in sums:
-                sums[key] = FunctionEventAvg(event.name, shapes)
+                sums[key] = FunctionEventAvg(event.name, shapes, event.is_user_annotation)
             sums[key].add(event)
         return EventList(sums.values())
 
@@ -155,7 +155,7 @@ class EventList(list):
         above = [header] if header is not None else []
         return "\n".join([*above, rule, texts[0], rule, *texts[1:], rule, f"Self CPU time total: {_time(whole, time_unit)}", ""])
 
-    def export_chrome_trace(self, path: str | os.PathLike) -> None:
+    def export_chrome_trace(self, path: str | os.PathLike, metadata: dict[str, Any] | None = None) -> None:
         """Write the runs as JSON for chrome://tracing or ui.perfetto.dev; a name that ends in .gz is packed."""
         rows = [
             {
@@ -165,7 +165,7 @@ class EventList(list):
             }
             for event in self
         ]  # fmt: skip
-        text = json.dumps({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": rows}).encode()
+        text = json.dumps({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": rows} | (metadata or {})).encode()
         data = gzip.compress(text) if str(path).endswith(".gz") else text
         write_file(Path(path), lambda file: file.write(data))
 

@@ -55,10 +55,12 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     lengths = np.asarray(lengths._array if isinstance(lengths, Tensor) else lengths, np.int64)
     x = input.transpose(0, 1) if batch_first else input
     T, B = x.shape[:2]
+    if not x.numel():
+        raise ArgumentError(tr("Cannot pack empty tensors."), None)
     if lengths.shape != (B,):
         cause = tr("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})", len(lengths), B)
         raise ArgumentError(cause, None)
-    if not B or lengths.min() < 1 or lengths.max() > T:
+    if lengths.min() < 1 or lengths.max() > T:
         cause = tr("Length of all samples has to be greater than 0 and at most {}, but found {}", T, lengths.tolist())
         raise ArgumentError(cause, "drop empty sequences")
     order = None
