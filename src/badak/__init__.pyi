@@ -33,6 +33,7 @@ from badak.compat.torch import compiler as compiler
 from badak.compat.torch import cuda as cuda
 from badak.compat.torch import export as export
 from badak.compat.torch import func as func
+from badak.compat.torch import functional as functional
 from badak.compat.torch import fx as fx
 from badak.compat.torch import hub as hub
 from badak.compat.torch import jit as jit

@@ -210,3 +210,17 @@ def test_a_program_may_ask_whether_it_is_traced():
         return x + 1 if asked() else x - 1
 
     assert fx.symbolic_trace(function)(badak.zeros(1)).item() == 1 and not asked()
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["torch", "badak"])
+def test_functions_that_change_memory_are_refused_where_that_is_asked(lib):
+    class Tracer(lib.fx.Tracer):
+        check_mutable_operations = True
+
+    def into(x, y):
+        lib.sigmoid(x, out=y)
+        return y
+
+    with pytest.raises(RuntimeError, match=r"mutable operation aten::sigmoid\.out"):
+        Tracer().trace(into)
+    assert len(Tracer().trace(lambda x: lib.sigmoid(x)).nodes) == 3 and len(lib.fx.Tracer().trace(into).nodes) == 4

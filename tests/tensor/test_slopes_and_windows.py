@@ -87,3 +87,15 @@ def test_mistakes(call, said):
 def test_integers_have_no_histogram():
     with pytest.raises(DTypeError, match="expected a float tensor; got badak.int64\nfix: x.float"):
         badak.histogram(badak.arange(3), 2)
+
+
+@pytest.mark.parametrize("eps", [None, 0.0, 0.3, 0.5, 0.6, 1.0, 1.5, -0.2])
+def test_logits_and_their_slopes_beyond_their_bounds(eps):
+    found = []
+    for lib in (torch, badak):
+        x = lib.tensor([-0.5, 0.0, 0.1, 0.5, 0.55, 0.75, 1.0, 1.2, float("nan")], dtype=lib.float64, requires_grad=True)
+        y = lib.logit(x, eps)
+        (slope,) = lib.autograd.grad(y, x, lib.ones_like(y))
+        found.append((y.detach().numpy(), slope.numpy()))
+    for ours, theirs in zip(*found[::-1]):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)

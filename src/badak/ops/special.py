@@ -63,19 +63,29 @@ Xlog1py = pointwise(
 )  # fmt: skip
 
 
+def _bounds(x: np.ndarray, eps: float | None) -> tuple:
+    """From where on x is kept at which number; None and a negative eps keep nothing."""
+    eps = 0.0 if eps is None or eps < 0 else eps
+    return x.dtype.type(eps), x.dtype.type(1) - x.dtype.type(eps)
+
+
 def _logit(x: np.ndarray, eps: Any = None) -> Any:
-    z = x if eps is None else np.clip(x, eps, 1 - eps)
-    return elementary.log(z / (1 - z))
+    if eps is not None and eps >= 0:  # above 0.5 the bounds cross, and the lower one comes first
+        low, high = _bounds(x, eps)
+        x = np.where(x < low, low, np.where(x > high, high, x))
+    return elementary.log(x / (1 - x))
 
 
 def _logit_slope(dy: Any, x: Any, eps: float | None) -> Any:
-    low, high, beyond = (0, 1, np.nan) if eps is None else (eps, 1 - eps, 0)
-    return np.where((x >= low) & (x <= high), dy / (x * (1 - x)), x.dtype.type(beyond))
+    low, high = _bounds(x, eps)
+    beyond = np.nan if eps is None or eps < 0 else 0
+    return np.where((x < low) | (x > high), x.dtype.type(beyond), dy / (x * (1 - x)))
 
 
 Logit = pointwise(
     "Logit", "y = log(z / (1 - z)), z = x kept in [eps, 1 - eps];   dx = dy / (x (1 - x)), 0 outside. eps None: NaN outside.",
-    _logit, _logit_slope, samples=Samples((0.1, 0.9), ((0.0, 1.0, -0.1, 1.1, np.nan),), False, attributes={"eps": [None, 0.2]}),
+    _logit, _logit_slope,
+    samples=Samples((0.1, 0.9), ((0.0, 1.0, -0.1, 1.1, np.nan),), False, attributes={"eps": [None, 0.2, 0.6, -0.1]}),
 )  # fmt: skip
 Sinc = pointwise(
     "Sinc", "y = sin(pi x) / (pi x), 1 at 0;   dx = dy (cos(pi x) - y) / x, 0 at 0.",

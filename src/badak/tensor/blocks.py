@@ -61,7 +61,7 @@ def _split(name: str, x, parts, dim: int, least: int):
     if isinstance(parts, int) and (parts < 1 or x.size(dim) % parts):
         cause = tr("torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible "
                    "by the split_size {}!", name, dim, x.size(dim), parts)  # fmt: skip
-        raise ArgumentError(cause, tr("tensor_split(x, {}, {}) makes parts of two sizes", parts, dim))
+        raise ArgumentError(cause, tr("tensor_split(x, {}, {}) makes parts of two sizes", max(parts, 1), dim))
     return tensor_split(x, parts, dim)
 
 

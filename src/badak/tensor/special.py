@@ -107,4 +107,4 @@ def _by_kernel(op, x: Tensor, **attributes) -> Tensor:
 
 globals().update(SPECIAL)
 __getattr__, __dir__ = _door("badak.special")
-_guard_names(globals(), __name__)
+_guard_names(globals(), "badak.special")

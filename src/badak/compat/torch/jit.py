@@ -42,6 +42,11 @@ from badak.tensor import Tensor
 class TracerWarning(Warning):
     """A trace may not be what the program does for other inputs."""
 
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Hide those that functions of badak cause."""
+        warnings.filterwarnings("ignore", category=TracerWarning, module="badak")
+
 
 class TracingCheckError(StateError):
     """A trace gives something else than the program."""

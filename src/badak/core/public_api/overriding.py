@@ -29,7 +29,10 @@ WHOLE = frozenset(
     """chunk clone copy_ detach empty_like full_like max min new_empty new_full new_ones new_zeros ones_like rand_like randint_like
     randn_like repeat split squeeze t unsqueeze zeros_like""".split()
 )  # what the class of a wrapper is asked for as it is called, although it needs no number
-_BY_PYTHON = "__len__ __bool__ __float__ __int__ __complex__ __index__ __contains__ __format__ __repr__ __reduce_ex__".split()
+_BY_PYTHON = (
+    "__len__ __bool__ __float__ __int__ __complex__ __index__ __contains__ __format__ __repr__ __reduce_ex__ __deepcopy__ "
+    "__array__ __array_wrap__ __dlpack__ __dlpack_device__"
+).split()
 wrappers: list[Callable] = []  # whether there is one among arguments; who answers: `compat/torch/wrapper.py` puts them here
 
 
@@ -191,8 +194,8 @@ class _Asked(property):
 
 def _asked_method(method: Callable) -> Callable:
     @wraps(method)
-    def public(*args: Any) -> Any:
-        return method(*args) if _badak_asks(args[0]) else dispatch(method, args, {})
+    def public(*args: Any, **kwargs: Any) -> Any:
+        return method(*args, **kwargs) if _badak_asks(args[0]) else dispatch(method, args, kwargs)
 
     return public
 

@@ -21,7 +21,7 @@ _NAMES = (
     ("compat.torch", "_functorch", "vmap"),
     ("compat.torch", "autograd", "profiler forward_ad"),
     ("compat.torch", "",
-     "_jit_internal _utils amp backends compiler cuda export func fx hub jit masked multiprocessing onnx quasirandom "
+     "_jit_internal _utils amp backends compiler cuda export func functional fx hub jit masked multiprocessing onnx quasirandom "
      "overrides profiler testing types version"),
     ("compat.torch", "nn", "common_types parallel"),
     ("compat.torch", "distributed", "elastic"),
@@ -101,7 +101,6 @@ _SERVES = {
     ),
     "distributions.mixed": "distributions.relaxed_bernoulli distributions.relaxed_categorical",
     "tensor.scatter.segment_reduce": "_segment_reduce",
-    "tensor": "functional",
     "distributed.group.chosen": "distributed.distributed_c10d._get_default_group",
     "compat.torch.common_types": "nn._reduction nn.functional._Reduction",
     "tensor.tensor": "_tensor",

@@ -10,7 +10,8 @@ from typing import Any
 from badak.compat.torch.fx.graph import Graph, magic_methods, reflectable_magic_methods
 from badak.compat.torch.fx.node import Node, map_aggregate
 from badak.compat.torch.overrides import is_tensor_method_or_property
-from badak.core.errors import ArgumentTypeError, BadakError, NotSupportedError, tr
+from badak.core.errors import ArgumentTypeError, BadakError, NotSupportedError, StateError, tr
+from badak.core.public_api import overriding
 from badak.tensor import device, dtype, layout, memory_format
 
 BASE = (str, int, float, bool, complex, bytes, dtype, device, memory_format, layout, type(None), type(...))
@@ -25,6 +26,7 @@ class TracerBase:
 
     graph: Graph
     record_stack_traces = False
+    check_mutable_operations = False
     trace_asserts = False
     proxy_buffer_attributes = False
     traced_func_name = "forward"
@@ -32,7 +34,13 @@ class TracerBase:
     def create_node(
         self, kind: str, target: Any, args: tuple, kwargs: dict, name: str | None = None, type_expr: Any = None
     ) -> Node:  # fmt: skip
-        """A new node of the graph."""
+        """A new node of the graph. Raises StateError for a function that changes memory, where that is asked for."""
+        if kind == "call_function" and self.check_mutable_operations:
+            called, out = getattr(target, "__name__", ""), kwargs.get("out") is not None
+            if hasattr(target, "__explained__") and (out or overriding.changes(called)):
+                whole = f"aten::{called}{'.out' if out else ''}"
+                cause = tr("Tried to trace mutable operation {}. FX only supports functional code", whole)
+                raise StateError(cause, tr("the function without out= and without the _ at its end"))
         return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
 
     def proxy(self, node: Node) -> "Proxy":
