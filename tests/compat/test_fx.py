@@ -224,3 +224,23 @@ def test_functions_that_change_memory_are_refused_where_that_is_asked(lib):
     with pytest.raises(RuntimeError, match=r"mutable operation aten::sigmoid\.out"):
         Tracer().trace(into)
     assert len(Tracer().trace(lambda x: lib.sigmoid(x)).nodes) == 3 and len(lib.fx.Tracer().trace(into).nodes) == 4
+
+
+@pytest.mark.parametrize("lib", [torch, badak], ids=["torch", "badak"])
+def test_what_does_more_than_give_a_result_is_no_dead_code(lib):
+    def asserts(x):
+        lib._assert(x, "zero")
+        lib._assert_async(x)
+        return x * 2
+
+    def draws(x):
+        lib.rand_like(x)
+        return x * 2
+
+    def computes(x):
+        lib.mul(x, 3)
+        return x * 2
+
+    for function, number in ((asserts, 5), (draws, 4), (computes, 3)):
+        graph = lib.fx.symbolic_trace(function).graph
+        assert graph.eliminate_dead_code() is (function is computes) and len(graph.nodes) == number

@@ -73,9 +73,11 @@ _assert.__module__ = "badak"
 
 def _assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:
     """Raise RuntimeError where the one number of a tensor is 0."""
-    if input.numel() != 1:
+    if overriding.classes((input,), {}) and not isinstance(input, Tensor):
+        overriding.dispatch(_assert_async, (input, assert_msg), {})
+    elif input.numel() != 1:
         raise RuntimeError("Expected Tensor with single nonzero value, but got " + ("more than one" if input.numel() else "none"))
-    if not input.item():
+    elif not input.item():
         raise RuntimeError(assert_msg)
 
 

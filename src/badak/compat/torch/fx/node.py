@@ -1,11 +1,13 @@
 """One operation of a graph of `torch.fx`, and what its arguments may hold."""
 
 import builtins
+import inspect
 import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from badak.compat.torch.checks import _assert, _assert_async
 from badak.core.errors import ArgumentError, NotSupportedError, package, tr
 from badak.core.public_api.homes import home
 from badak.core.public_api.table import pytorch_place
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 Target = Any  # a function, or a name
 Argument = Any
-_side_effectful_functions: set[Callable] = {operator.setitem}
+_side_effectful_functions: set[Callable] = {operator.setitem, _assert, _assert_async}
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 
@@ -181,8 +183,9 @@ class Node:
         """Whether it does more than to give a result."""
         if self.op in ("placeholder", "output"):
             return True
-        if self.op == "call_function":
-            return self.target in _side_effectful_functions
+        if self.op == "call_function":  # what draws moves the generator on
+            draws = (getattr(inspect.unwrap(self.target), "__module__", None) or "").startswith("badak.tensor.random")
+            return draws or self.target in _side_effectful_functions
         if self.op == "call_module" and self.graph.owning_module is not None:
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_method" and self.target.endswith("_") and not self.target.endswith("__")
