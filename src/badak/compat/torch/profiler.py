@@ -283,7 +283,7 @@ class profile:  # noqa: N801
         raise NotSupportedError("profile: stacks are not recorded", "export_chrome_trace(path), or python -m cProfile")
 
     def add_metadata(self, key: str, value: str) -> None:
-        """An entry beside the events of the trace."""
+        """An entry next to the events of the trace."""
         self._metadata[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
