@@ -13,6 +13,7 @@ import numpy as np
 from badak.core.errors import ArgumentTypeError, tr
 from badak.nn import Module
 from badak.tensor import Tensor
+from badak.tensor.of_values import OfValues
 
 TARGET_NAMES = ("tgt", "trg", "target_ids", "decoder", "dec_", "y_in")
 LABEL_NAMES = ("label", "target", "targets", "labels", "y")
@@ -95,9 +96,20 @@ class Batch:
         """(name, array) of every tensor, as the model is given it."""
         return [(name, x._array) for name, _, x in [*_walk(self.args, self.names), *_walk(self.kwargs, None)]]
 
+    def ties(self, rows: int) -> bool:
+        """Whether a table, sparse or not, says of each two rows if they are next to each other."""
+        every = (x for _, _, x in [*_every(self.args, self.names), *_every(self.kwargs, None)])
+        square = [x for x in every if tuple(x.shape) == (rows, rows)]
+        return any(isinstance(x, OfValues) or _ties(x._array) for x in square)
+
     def copy(self) -> "Batch":
         """The same on memory of its own: a model may write into what it is given."""
         return self.with_({name: leaf.array.copy() for name, leaf in self.leaves.items()})
+
+
+def _ties(x: np.ndarray) -> bool:
+    near = x != 0
+    return bool(np.array_equal(near, near.T)) and not near.all() and near.sum() > len(x)
 
 
 def counts(rows: np.ndarray) -> np.ndarray:
@@ -132,7 +144,12 @@ def _names(model: Module, args: tuple) -> list[str]:
 
 
 def _walk(values: Any, names: list[str] | None):
-    """(name, path, tensor) of every tensor in nested tuples, lists and dicts."""
+    """(name, path, tensor) of every tensor with an array in nested tuples, lists and dicts; what has none stays as it is."""
+    yield from (each for each in _every(values, names) if not isinstance(each[2], OfValues))
+
+
+def _every(values: Any, names: list[str] | None):
+    """(name, path, tensor) of every tensor."""
     root = "kwargs" if names is None else "args"
     items = values.items() if names is None else enumerate(values)
 

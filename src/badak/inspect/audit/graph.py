@@ -377,7 +377,7 @@ def asked_by(below: Ran) -> Asked:
     assert q is not None and k is not None
     queries, keys = below.inputs[:2]
     if below.op is MatMul:
-        keys = None if keys is None else keys.swapaxes(-1, -2)
+        keys = None if keys is None or keys.ndim < 2 else keys.swapaxes(-1, -2)
     else:
         if below.attributes["ty"][-1] not in below.attributes["tb"]:  # the keys stand first
             q, k = k, q

@@ -15,6 +15,7 @@ from badak.nn import Module, Parameter
 from badak.ops.embedding import Embedding
 from badak.ops.index import Index
 from badak.tensor import Tensor
+from badak.tensor.of_values import OfValues
 
 
 @dataclass
@@ -117,7 +118,7 @@ def arrays_of(value: Any) -> list[np.ndarray]:
 def tensors_in(value: Any, depth: int = 4) -> Iterator[Tensor]:
     """The tensors in nested tuples, lists, dicts, and in objects with named parts, of whatever class."""
     if isinstance(value, Tensor):
-        yield value
+        yield from () if isinstance(value, OfValues) else (value,)
         return
     if getattr(type(value), "is_sliding", False) is True:  # of a cache of transformers: the last places alone, whichever they are
         return

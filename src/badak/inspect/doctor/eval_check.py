@@ -24,7 +24,7 @@ from badak.inspect.doctor.facts import Tested, Visit
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line, road
 from badak.inspect.doctor.rows import share, signatures
-from badak.inspect.doctor.tape import tensors
+from badak.inspect.doctor.tape import of_arrays, tensors
 from badak.nn import Module
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
@@ -174,11 +174,12 @@ class LateTests(Observer):
         if thread_time() > self._until[0] or perf_counter() > self._until[1]:
             self.enough()
         watch = self.visit.watch
+        args, kwargs = of_arrays(args, kwargs)
         if modes.grad:
             if id(module) in self.models:
                 self.turns += not self.learns
                 self.learns = True
-                watch.rows.train(args, kwargs, id(module))
+                watch.rows.train(args, kwargs, id(module), line())
             return
         watch.given.single(module, args, kwargs, grad=False)
         if id(module) not in self.models:

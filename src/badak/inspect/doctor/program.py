@@ -45,7 +45,7 @@ class _Stopping(Visit):
 
     def late(self) -> None:
         """What is tested behind the training is looked at, where the program does so; else it ends."""
-        if self.checkup.findings or self.behind is not None:
+        if self.behind is not None:
             raise _Enough
         if tests_at_the_end():
             self.behind = LateTests(self, PATIENCE, _stop)

@@ -121,7 +121,8 @@ class Rows:
         self.source = 0  # the dataset of the batch that a loader gave last, which a call will read
         self.unread = False  # whether batches were given that no call has read
         self.sources: set[int] = set()  # those of batches that were trained on
-        self.acted = False  # whether a model was asked about a few rows since the last call in training, as what a policy does
+        self.acted = 0  # how often a model was asked about one row without gradients, as what a policy does
+        self._before: dict[str, tuple[np.ndarray, int]] = {}  # by the line: what the last call in training was given; `acted` then
         self.slides = 0  # calls in training that were given the rows of the one before, in their order, all or all but a few
         self.read: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # data that rows are picked from, and how often each was
         self.whole: dict[int, np.ndarray] = {}  # tables of numbers that tests were given, which no loader made
@@ -130,7 +131,7 @@ class Rows:
         self.masks: set[bytes] = set()  # that picked the labels of a training from those of all rows
         self.masks_of_tests: list[tuple[bytes, str, int, int]] = []  # of tests: also what a line says, how many it picks, of which
 
-    def train(self, args: tuple, kwargs: dict, model: int) -> None:
+    def train(self, args: tuple, kwargs: dict, model: int, place: str) -> None:
         if self.given is not None:
             self.loaded[id(self.given)] = self.given
             self.given = None
@@ -139,15 +140,17 @@ class Rows:
             found, drawn = signatures(args, kwargs), self.drawn
             found = columns(args, kwargs) if found is None else found
             if found is not None:
-                self.slides += slid(self._last, found, self.acted)
-                self._last, self.asked, self.drawn, self.acted = found, None, None, False
+                before, acted = self._before.get(place, (None, 0))
+                self.slides += slid(before, found, self.acted > acted)
+                self._before[place] = found, self.acted
+                self._last, self.asked, self.drawn = found, None, None
                 self.seen += len(found)
                 kept = set(found.tolist())
                 self.rows.setdefault(model, set()).update(kept)
                 if (texts := columns(args, kwargs)) is not None:
                     kept.update(texts.tolist())
-                if drawn is not None and len(drawn._array) == len(found) and (before := signatures((drawn,), {})) is not None:
-                    kept.update(before.tolist())
+                if drawn is not None and len(drawn._array) == len(found) and (drawn_as := signatures((drawn,), {})) is not None:
+                    kept.update(drawn_as.tolist())
                 if self.places is not None and len(self.places) == len(found):
                     kept.update(self.places.tolist())
                 if self.source and drawn is not None and len(drawn._array) == len(found):

@@ -17,6 +17,7 @@ from badak.ops.attention import Attention
 from badak.ops.select import Dropout
 from badak.tensor import Tensor, apply
 from badak.tensor.backward import backward
+from badak.tensor.of_values import OfValues
 
 
 class Place(NamedTuple):
@@ -71,10 +72,16 @@ def places(x: Any) -> Iterator[Place]:
             yield from places(each)
 
 
+def of_arrays(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """What a call was given, but for tensors that have no array, as sparse ones."""
+    plain = tuple(x for x in args if not isinstance(x, OfValues))
+    return plain, {k: x for k, x in kwargs.items() if not isinstance(x, OfValues)}
+
+
 def tensors(x: Any, deep: int = 4) -> Iterator[Tensor]:
     """Those that a module gave: alone, in containers, or as attributes of an object."""
     if isinstance(x, Tensor):
-        yield x
+        yield from () if isinstance(x, OfValues) else (x,)
     elif deep and not isinstance(x, Module | str | type):
         inner: Iterable = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else ()
         for each in inner or vars(x).values() if hasattr(x, "__dict__") else inner:

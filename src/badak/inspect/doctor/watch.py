@@ -25,13 +25,14 @@ from badak.inspect.doctor.names import line
 from badak.inspect.doctor.of_a_step import OfAStep
 from badak.inspect.doctor.rewards import Heads
 from badak.inspect.doctor.rows import Rows
-from badak.inspect.doctor.tape import tensors
+from badak.inspect.doctor.tape import of_arrays, tensors
 from badak.nn import Module
 from badak.nn.parameter import is_lazy
 from badak.ops.linear import Linear
 from badak.optim import Optimizer
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
+from badak.tensor.of_values import OfValues
 
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
@@ -118,6 +119,7 @@ class Watch(OfAStep, Recorder):
         self._held.clear()
 
     def entered(self, module, args, kwargs) -> Module:
+        args, kwargs = of_arrays(args, kwargs)
         if not self.stack:
             self._from_outside(module, args, kwargs)
         else:
@@ -136,7 +138,8 @@ class Watch(OfAStep, Recorder):
             around.left(self, module, output)
         if self.stack or error is not None:
             return
-        self.came_out(output)
+        if not isinstance(output, OfValues):
+            self.came_out(output)
         if type(output) in (tuple, list, dict) and self._caller is not None:
             parts.gave_several(self, list(tensors(output))[:8])
 
@@ -163,7 +166,7 @@ class Watch(OfAStep, Recorder):
         content, whole = (), 0
         own = any(isinstance(x, Tensor) and memory(x._array) in self.computed for x in args)
         if not modes.grad and args and isinstance(args[0], Tensor):
-            self.rows.acted |= args[0]._array.ndim < 2 or len(args[0]._array) == 1
+            self.rows.acted += args[0]._array.ndim < 2 or len(args[0]._array) == 1
         self.given.single(module, args, kwargs, modes.grad)
         if not own:  # what another model made is no data
             self.given.called(module, args, kwargs, modes.grad)
@@ -172,7 +175,7 @@ class Watch(OfAStep, Recorder):
             self.open.tested = self.rows.taught(args, kwargs, self.open.tested)
             content = collectors.content(args, kwargs, self._held)
             whole = self.picked.get(content[0][0], 0) if content else 0
-            self.rows.train(args, kwargs, id(module))
+            self.rows.train(args, kwargs, id(module), line())
             data = self.rounds < around.FIRST and not own and args and isinstance(args[0], Tensor)
             if data and layout.interleaved(args[0]._array):
                 c, h, w = args[0].shape[1:]

@@ -29,21 +29,13 @@ def ask(subject: Subject) -> list[Finding]:
     row, watch = neighbours.row, neighbours.watch
     tolerance = 0.0 if shapes(subject.reference) == shapes(watch) else ROUNDING  # an expert may have been asked for more rows
     clean = partial(kept, row=row, rows=subject.rows, tolerance=tolerance)
-    if not subject.texts and any(ties(leaf.array, subject.rows) for leaf in subject.batch.leaves.values()):
+    if not subject.texts and subject.batch.ties(subject.rows):
         subject.leaks_rows = True
         raise NotApplicable(tr("the batch says which of its rows are next to each other: they are one graph"), moot=True)
     if subject.clean(watch, clean):
         return documents(subject)
     subject.leaks_rows = True
     return [leak(subject, watch, clean, row)]
-
-
-def ties(x: np.ndarray, rows: int) -> bool:
-    """Whether a table says of each two rows if they are next to each other."""
-    if x.shape != (rows, rows):
-        return False
-    near = x != 0
-    return bool(np.array_equal(near, near.T)) and not near.all() and near.sum() > rows
 
 
 def documents(subject: Subject) -> list[Finding]:
