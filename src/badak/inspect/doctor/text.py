@@ -265,12 +265,13 @@ def never_below_0(tree: ast.Module, what: str) -> bool:
     return any(better.LOSS.search(re.sub(r"\.item\(\)$", "", each)) for each in (what, *made)) and plain
 
 
+ALL = ("1.0", "100", "100.0")  # a share of all
 INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch)\.inf)$")
 
 
 @rule("setting", "{} begins at {}, and {} is kept where it is {}: it never is")
 def never_best(tree: ast.Module) -> Found:
-    """The best begins where nothing is better: at infinity, and what is larger is kept; a share at 0, and what is smaller is."""
+    """The best begins where nothing is better: at infinity, or a share at 100, where what is larger is kept; at 0, where the least is."""
     assigned = [each for each in find(tree, ast.Assign) if len(each.targets) == 1]
     begins: dict[str, str] = {}
     for each in assigned:
@@ -287,7 +288,13 @@ def never_best(tree: ast.Module) -> Found:
         other = sides[1 - sides.index(best)] if best else ""
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
         first = begins.get(best, "")
-        never = larger and INFINITE.match(first) or not larger and first.startswith("-") and INFINITE.match(first[1:])
+        never = (
+            larger
+            and (INFINITE.match(first) or first in ALL and FROM_0.search(other))
+            or not larger
+            and first.startswith("-")
+            and INFINITE.match(first[1:])
+        )
         least = first in ("0", "0.0") and not (
             MAY_BE_BELOW.search(other) or "-" in " ".join(map(unparse, values_of(tree).get(other, [])))
         )

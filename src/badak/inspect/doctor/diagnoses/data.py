@@ -359,7 +359,7 @@ class NotNormalised(Diagnosis):
 
     code = "BADAK-223"
     title = "data that is not normalised"
-    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220", "BADAK-248", "BADAK-257", "BADAK-260")
+    explains = ("BADAK-210", "BADAK-213", "BADAK-216", "BADAK-218", "BADAK-219", "BADAK-220", "BADAK-248", "BADAK-257")
 
     def look(self, visit: Visit) -> Findings:
         yield from self.by_one_number(visit)

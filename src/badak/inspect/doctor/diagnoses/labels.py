@@ -33,6 +33,16 @@ def offsets(step: Step, loss: Loss) -> set[int]:
     return found
 
 
+def offsets_of_all(step: Step, place: str) -> list[set[int]]:
+    """Those of each loss of a line; of one that is asked for one place after the other, those of all places as one text."""
+    losses = [loss for loss in step.trained if loss.place == place]
+    read = [(loss.read, loss.target) for loss in losses if loss.read is not None and loss.target is not None]
+    if len(losses) == len(read) > 3 and len({(x.size, y.size) for x, y in read}) == 1:  # type: ignore[union-attr]
+        text, target = (np.stack([x.reshape(-1) for x in each]).T for each in zip(*read))  # type: ignore[union-attr]
+        return [{k for k in (-1, 0, 1, 2) if _agree(text, target, k, losses[0].ignored)}]
+    return [offsets(step, loss) for loss in losses]
+
+
 def laid_out(ids: np.ndarray, target: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
     """(text, labels, whether it was turned), both (B, T), batch first and sequence first."""
     for text, turned in ((ids, False), (ids.T, True)):
@@ -283,10 +293,7 @@ class LabelsShiftedTwice(Diagnosis):
 
     def look(self, visit: Visit) -> Findings:
         losses = {loss.place for step in visit.steps for loss in step.trained}
-        every = {
-            place: [offsets(step, loss) for step in visit.steps[:6] for loss in step.trained if loss.place == place]
-            for place in sorted(losses)
-        }
+        every = {place: [found for step in visit.steps[:6] for found in offsets_of_all(step, place)] for place in sorted(losses)}
         if any(1 in found for several in every.values() for found in several):
             return
         for place, several in every.items():

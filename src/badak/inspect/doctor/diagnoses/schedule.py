@@ -47,14 +47,17 @@ class RateVanishes(Diagnosis):
 
 
 def _steady(visit: Visit, steps: list[Step], rates: list[float]) -> float:
-    """By what factor the rate falls in every step, where that is a tenth or more and an epoch has several steps; else 1.0."""
-    last, loaders, whole = rates[-STEADY - 1 :], visit.loaders, _first_epoch(visit)
-    if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or max(map(batches, loaders), default=3 * whole) < 3:
+    """By what factor the rate falls in every step, where that is a tenth or more, or to a hundredth in an epoch of several steps;
+    else 1.0."""
+    last, whole = rates[-STEADY - 1 :], _first_epoch(visit)
+    count = max(map(batches, visit.loaders), default=3 * whole)
+    if len(last) <= STEADY or min(last) <= 0.0 or len(given_to(steps)) < 3 or count < 3:
         return 1.0
     factors = [b / a for a, b in zip(last, last[1:])]
     usual = max(factors)  # one for an epoch may come on top of those for its batches
     alike = [each for each in factors if usual - each < 1e-3]
-    return usual if usual <= 0.9 + 1e-6 and len(alike) >= 0.8 * len(factors) else 1.0
+    falls = usual <= 0.9 + 1e-6 or usual**count <= 0.01
+    return usual if falls and len(alike) >= 0.8 * len(factors) else 1.0
 
 
 def _first_epoch(visit: Visit) -> bool:
@@ -66,14 +69,14 @@ def _first_epoch(visit: Visit) -> bool:
 
 def _stairs(visit: Visit, rates: list[float]) -> float:
     """By what factor a StepLR that is called for each batch takes the rate down in a step, where it goes down several times, and
-    to a third and less, in one epoch; else 1.0."""
+    to a third and less, in one epoch, or will take it to a hundredth; else 1.0."""
     count = max(map(batches, visit.loaders), default=len(visit.steps) * _first_epoch(visit))
     times = sum(len(step.scheduled) for step in visit.steps)
     falls = [b < a for a, b in zip(rates, rates[1:])]
     for schedule in visit.watch.schedules.values():
         size, gamma = getattr(schedule, "step_size", 0), getattr(schedule, "gamma", 1.0)
         each = type(schedule).__name__ == "StepLR" and 0 < size < count and 0 < gamma < 1 and times >= 0.9 * len(visit.steps)
-        if each and sum(falls) >= 3 and gamma ** (count / size) <= 1 / 3:
+        if each and gamma ** (count // size) <= (1 / 3 if sum(falls) >= 3 else 0.01 + 1e-9):
             return gamma ** (1 / size)
     return 1.0
 

@@ -42,8 +42,9 @@ class Maximised(Diagnosis):
             for loss in [*step.trained, *(each for each in step.scalars if each.made_by == "hinge")]:
                 value = loss.each if loss.value is None else loss.value
                 mine = not several or loss.maker is not None and any(id(p) in held for p in weights_of(loss.maker))
-                if loss.scale and value is not None and mine and not (loss.scale > 0 and loss.kind in LOGARITHMS):
-                    places.setdefault(loss.place, []).append((-loss.scale if uphill else loss.scale, value))
+                way = -(loss.scale or 0.0) if uphill else loss.scale
+                if way and value is not None and mine and not (way > 0 and loss.kind in LOGARITHMS):
+                    places.setdefault(loss.place, []).append((way, value))
         for place, pairs in places.items():
             values = [value for _, value in pairs]
             sizes, quarter = [abs(value) for value in values], len(values) // 4
@@ -94,13 +95,13 @@ class Maximised(Diagnosis):
             held = {id(p) for p in step.optimizer._parameters()}
             for loss in (each for each in step.scalars if each.maker is not None and each.scale):
                 own = any(id(p) in held for p in weights_of(loss.maker))
-                if own == loss.fake:  # of its own step what was generated; of the other's all
+                if (loss.fake or loss.led) if own else not loss.fake:  # of its own step what was generated; of the other's all
                     ways.setdefault((id(loss.maker), own), []).append(loss.scale * loss.sign)  # type: ignore[operator]
                     places.setdefault(id(loss.maker), "" if own else loss.place)
                     places[id(loss.maker)] = places[id(loss.maker)] if own else loss.place
         for critic, place in places.items():
             mine, other = ways.get((critic, True), []), ways.get((critic, False), [])
-            if min(len(mine), len(other)) >= 4 and len({each > 0 for each in (*mine, *other)}) == 1:
+            if min(len(mine), len(other)) >= 3 and len({each > 0 for each in (*mine, *other)}) == 1:
                 yield self.found(
                     place,
                     tr("the score of what is generated is moved in one direction by both optimizers, in {} and in {} steps: the "

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from badak.core.errors import tr
+from badak.data import Dataset
 from badak.inspect.doctor.diagnoses.diagnosis import Diagnosis, Findings, Visit
 from badak.inspect.doctor.facts import Tested
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.grouping import grouped
 from badak.inspect.doctor.names import held_back
 from badak.inspect.doctor.report import Finding
+from badak.inspect.doctor.rows import says_test
 from badak.inspect.doctor.source import own_text
 from badak.inspect.doctor.whole import scaling
 from badak.tensor import Tensor
@@ -46,8 +48,11 @@ class TestedOnTrain(Diagnosis):
     def of_the_memory(self, visit: Visit) -> Findings:
         """Half of the rows that the dataset of a test holds are rows that the dataset of the training holds, in one memory."""
         learnt, asked = visit.watch.rows.loaded, visit.watch.rows.loaded_for_tests
+        one = next(iter(learnt.values()), None)
+        for test, said in asked.values() if len(learnt) == 1 else ():
+            if test is not one and (said or len(asked) == 1 and says_test(own_text())):
+                yield from self.same_items(one, test, said)
         for test, said in asked.values() if len(learnt) == 1 and not learnt.keys() & asked.keys() else ():
-            one = next(iter(learnt.values()))
             for a, b in ((a, b) for a in held_by(one) for b in held_by(test) if said):
                 of = shared_rows(a, b)
                 if 2 * of >= len(b) and of >= LEAST and memory(a) != memory(b):
@@ -59,6 +64,20 @@ class TestedOnTrain(Diagnosis):
                         rows=len(b), known=of,
                     )  # fmt: skip
                     return
+
+    def same_items(self, one: Any, test: Any, said: str) -> Findings:
+        """Most of what a test's dataset makes its examples of, files or texts or numbers, is in the list of the training's."""
+        learnt, asked = items_of(one), items_of(test)
+        first = {(i,) for i in range(len(asked))}  # the places of what is made, or kept, elsewhere
+        known = [each in learnt for each in asked] if len(learnt) > 0.9 * len(one) and asked != first else []
+        if type(one) is type(test) and len(known) >= LEAST and sum(known) > 0.9 * len(known):
+            yield self.found(
+                "",
+                tr("{:,} of {:,} rows of the dataset that the model is tested with are rows of the one that it learns from "
+                   "({})", sum(known), len(known), said[:60] or type(test).__name__),
+                tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                rows=len(known), known=sum(known),
+            )  # fmt: skip
 
     def masked(self, visit: Visit) -> Findings:
         """The labels of a test are picked by the mask of the training, and by no other."""
@@ -110,6 +129,19 @@ def held_by(dataset: Any) -> list[np.ndarray]:
     values = getattr(dataset, "tensors", None) or getattr(dataset, "__dict__", {}).values()
     arrays = [x._array if isinstance(x, Tensor) else x for x in values if isinstance(x, Tensor | np.ndarray)]
     return [x for x in arrays if x.ndim > 1 and len(x) == len(dataset) and x.strides[0] > 0]
+
+
+def items_of(dataset: Any) -> set[tuple]:
+    """What each example is made of, where a dataset lists that: paths, texts, or nothing but which numbers of all. Empty where it
+    holds tables, or another dataset, whose rows are looked at."""
+    held = [x._array if isinstance(x, Tensor) else x for x in getattr(dataset, "__dict__", {}).values()]
+    long = [x for x in held if hasattr(x, "__len__") and not isinstance(x, str)]
+    lists = [[*x] for x in long if isinstance(x, list | tuple | np.ndarray) and len(x) == len(dataset)]
+    if any(isinstance(x, Dataset) or getattr(x, "ndim", 0) > 1 for x in held):
+        return set()
+    rows = {sum((each if isinstance(each, tuple) else (each,) for each in row), ()) for row in zip(*lists)}
+    parts = {str if isinstance(x, str) else int if isinstance(x, int | np.integer) else object for row in rows for x in row}
+    return rows if str in parts and object not in parts or parts == {int} and len(long) == 1 else set()
 
 
 def shared_rows(a: np.ndarray, b: np.ndarray) -> int:
