@@ -257,21 +257,13 @@ FROM_0 = re.compile(r"(^|_)(acc\w*|accuracy|f1|auc|iou|dice|recall|precision|hit
 MAY_BE_BELOW = re.compile(r"log_?prob|nll|elbo|logdet|critic|reward|energy", re.IGNORECASE)
 
 
-def never_below_0(tree: ast.Module, what: str) -> bool:
-    """Whether a number is an error, or a loss in a program that has none that may be below 0; also by what it was made of."""
-    plain = not re.search("loss|nll", what) or not MAY_BE_BELOW.search(unparse(tree))
-    values = values_of(tree).get(what, [])
-    made = {called(x) for value in values[:1] for x in find(value, ast.Call)} if len(values) == 1 else set()
-    return any(better.LOSS.search(re.sub(r"\.item\(\)$", "", each)) for each in (what, *made)) and plain
-
-
-ALL = ("1.0", "100", "100.0")  # a share of all
 INFINITE = re.compile(r"^(float\(['\"]\+?inf(inity)?['\"]\)|(math|np|numpy|torch)\.inf)$")
+TOP = re.compile(rf"{INFINITE.pattern}|^(1\.0|100(\.0)?)$")  # or a share of all
 
 
 @rule("setting", "{} begins at {}, and {} is kept where it is {}: it never is")
 def never_best(tree: ast.Module) -> Found:
-    """The best begins where nothing is better: at infinity, or a share at 100, where what is larger is kept; at 0, where the least is."""
+    """The best begins where nothing is better: at infinity, or all, where the larger is kept; at 0, where the smaller is."""
     assigned = [each for each in find(tree, ast.Assign) if len(each.targets) == 1]
     begins: dict[str, str] = {}
     for each in assigned:
@@ -288,13 +280,8 @@ def never_best(tree: ast.Module) -> Found:
         other = sides[1 - sides.index(best)] if best else ""
         larger = isinstance(test.ops[0], ast.Gt) == (sides.index(best) == 1) if best else False  # the larger is kept
         first = begins.get(best, "")
-        never = (
-            larger
-            and (INFINITE.match(first) or first in ALL and FROM_0.search(other))
-            or not larger
-            and first.startswith("-")
-            and INFINITE.match(first[1:])
-        )
+        never = larger and TOP.match(first) and (first[-1] not in "0" or FROM_0.search(other))
+        never = never or not larger and first.startswith("-") and INFINITE.match(first[1:])
         least = first in ("0", "0.0") and not (
             MAY_BE_BELOW.search(other) or "-" in " ".join(map(unparse, values_of(tree).get(other, [])))
         )

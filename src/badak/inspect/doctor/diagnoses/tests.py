@@ -46,38 +46,24 @@ class TestedOnTrain(Diagnosis):
             yield from self.told(visit, "scaled")
 
     def of_the_memory(self, visit: Visit) -> Findings:
-        """Half of the rows that the dataset of a test holds are rows that the dataset of the training holds, in one memory."""
+        """Half of the rows that the dataset of a test holds are rows that the dataset of the training holds, in one memory; or most
+        of what it makes its examples of, files or texts or numbers, is in the list of that of the training."""
         learnt, asked = visit.watch.rows.loaded, visit.watch.rows.loaded_for_tests
-        one = next(iter(learnt.values()), None)
-        for test, said in asked.values() if len(learnt) == 1 else ():
-            if test is not one and (said or len(asked) == 1 and says_test(own_text())):
-                yield from self.same_items(one, test, said)
-        for test, said in asked.values() if len(learnt) == 1 and not learnt.keys() & asked.keys() else ():
-            for a, b in ((a, b) for a in held_by(one) for b in held_by(test) if said):
-                of = shared_rows(a, b)
-                if 2 * of >= len(b) and of >= LEAST and memory(a) != memory(b):
-                    yield self.found(
-                        "",
-                        tr("{:,} of {:,} rows of the dataset that the model is tested with are rows of the one that it learns from "
-                           "({})", of, len(b), said[:60]),
-                        tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                        rows=len(b), known=of,
-                    )  # fmt: skip
-                    return
-
-    def same_items(self, one: Any, test: Any, said: str) -> Findings:
-        """Most of what a test's dataset makes its examples of, files or texts or numbers, is in the list of the training's."""
-        learnt, asked = items_of(one), items_of(test)
-        first = {(i,) for i in range(len(asked))}  # the places of what is made, or kept, elsewhere
-        known = [each in learnt for each in asked] if len(learnt) > 0.9 * len(one) and asked != first else []
-        if type(one) is type(test) and len(known) >= LEAST and sum(known) > 0.9 * len(known):
-            yield self.found(
-                "",
-                tr("{:,} of {:,} rows of the dataset that the model is tested with are rows of the one that it learns from "
-                   "({})", sum(known), len(known), said[:60] or type(test).__name__),
-                tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
-                rows=len(known), known=sum(known),
-            )  # fmt: skip
+        one = next(iter(learnt.values())) if len(learnt) == 1 else None
+        alone = len(asked) == 1 and says_test(own_text())
+        for test, said in asked.values() if one is not None else ():
+            pairs = [(a, b) for a in held_by(one) for b in held_by(test) if said and not learnt.keys() & asked.keys()]
+            known = [(shared_rows(a, b), len(b)) for a, b in pairs if memory(a) != memory(b)]
+            known += [listed_in(one, test)] if test is not one and (said or alone) else []
+            for of, rows in (each for each in known if 2 * each[0] >= each[1] and each[0] >= LEAST):
+                yield self.found(
+                    "",
+                    tr("{:,} of {:,} rows of the dataset that the model is tested with are rows of the one that it learns from "
+                       "({})", of, rows, said[:60] or type(test).__name__),
+                    tr("rows that no step has seen: random_split(data, [0.8, 0.2]), and test on the second part"),
+                    rows=rows, known=of,
+                )  # fmt: skip
+                return
 
     def masked(self, visit: Visit) -> Findings:
         """The labels of a test are picked by the mask of the training, and by no other."""
@@ -142,6 +128,13 @@ def items_of(dataset: Any) -> set[tuple]:
     rows = {sum((each if isinstance(each, tuple) else (each,) for each in row), ()) for row in zip(*lists)}
     parts = {str if isinstance(x, str) else int if isinstance(x, int | np.integer) else object for row in rows for x in row}
     return rows if str in parts and object not in parts or parts == {int} and len(long) == 1 else set()
+
+
+def listed_in(one: Any, test: Any) -> tuple[int, int]:
+    """How many different items of a dataset are in the list of another one of its class, of how many; most, or none."""
+    learnt, asked = (items_of(each) for each in (one, test))
+    known = len(learnt & asked) if type(one) is type(test) and asked != {(i,) for i in range(len(asked))} else 0
+    return (known, len(asked)) if len(learnt) > 0.9 * len(one) and known > 0.9 * len(asked) else (0, 1)
 
 
 def shared_rows(a: np.ndarray, b: np.ndarray) -> int:
