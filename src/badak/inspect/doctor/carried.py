@@ -7,7 +7,6 @@ from typing import Any
 from badak.core.errors import tr
 from badak.inspect.doctor.source import unparse, walk
 from badak.inspect.doctor.syntax import (
-    SCOPES,
     assigned,
     called,
     calls_of,
@@ -51,27 +50,6 @@ def teacher_as_drawn(tree: ast.Module) -> Found:
         if not taught and len(stores) == 1 and not re.search(r"load|\.backward\(|pretrained|deepcopy", makes + unparse(value)):
             if f"{name}(" in text and "student" in text.lower():
                 yield line, tr("train it, or load its weights, before a student learns from it"), name
-
-
-@rule("plateau", "{} counts epochs ({}), and its step() is called in each batch: the rate falls at once")
-def steps_for_epochs(tree: ast.Module) -> Found:
-    """CosineAnnealingLR(optimizer, T_max=epochs), or StepLR(optimizer, 3), whose step() stands in the loop over batches."""
-    functions = find(tree, SCOPES)
-    for scope in functions:
-        loops = trainings(scope)
-        inner = [x for x in loops if any(y is not x and any(z is x for z in walk(y)) for y in loops)]
-        inner = [x for x in inner if not re.search(r"epoch", f"{unparse(x.target)} {unparse(x.iter)}", re.IGNORECASE)]
-        for _, name, value in assigned(tree) if inner else ():
-            kind = called(value)
-            if kind not in ("StepLR", "CosineAnnealingLR", "ExponentialLR") or not isinstance(value, ast.Call):
-                continue
-            moves = [x for one in inner for x in calls_of(one, "step") if same(x, name) and not x.args]
-            given = [x.value for x in value.keywords if x.arg in ("step_size", "T_max")] + value.args[1:2]
-            long = unparse(given[0]) if given and kind != "ExponentialLR" else ""
-            few = kind == "StepLR" and re.fullmatch(r"[1-5]", long)
-            told = re.search(r"epoch", long, re.IGNORECASE) and not re.search(r"len\(|steps|\*", long)
-            if moves and (few or told):
-                yield moves[0], tr("{}.step() behind the loop over batches", name), kind, long
 
 
 COUNTED = re.compile(r"loss|==|\.eq\(|\.item\(\)|correct|\.sum\(")
@@ -242,5 +220,4 @@ RULES = (
     once_an_epoch,
     one_epoch_long,
     teacher_as_drawn,
-    steps_for_epochs,
 )

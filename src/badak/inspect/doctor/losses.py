@@ -8,7 +8,7 @@ import numpy as np
 from badak.core.modes import modes
 from badak.inspect.doctor import composed, layout, mixtures, rewards
 from badak.inspect.doctor.facts import Loss, Turned, Watch
-from badak.inspect.doctor.graph import behind, below, first_of, from_node, memory, of_edge
+from badak.inspect.doctor.graph import behind, below, chain, first_of, from_node, memory, of_edge
 from badak.inspect.doctor.names import line
 from badak.tensor import Tensor
 
@@ -16,6 +16,7 @@ LOSSES = ("cross_entropy", "cross_entropy_soft", "nll", "bce_with_logits", "mse"
 KINDS = {"huber": "difference", "smooth_l1": "difference"}
 MANY = 65536  # labels of a step that are kept
 ROWS = 256  # of logits, scores and units that are looked at
+LAID = "linear addmm dropout relu gelu tanh layer_norm log_softmax".split()
 THROUGH = "reshape clone cast index index_select masked_select cat stack write_view".split()  # rows stay rows
 
 
@@ -49,7 +50,8 @@ def loss(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
         last = watch.open.lookups[-1].ids if watch.open.lookups else None
         if last is not None and last.size == max(last.shape, default=0) == len(x) and modes.grad:
             seen.read = last.reshape(-1)
-        seen.axes = watch.flat.get(id(inputs[0]._node), ())
+        way = chain(inputs[0]._node, LAID)  # the layers behind what was laid flat keep its rows
+        seen.axes = next((watch.flat[id(node)] for node in way if id(node) in watch.flat), ())
         seen.shut = shut(x, arrays[1], seen.ignored) if watch.open.number <= SHUT else 0.0
         seen.laid = laid_from(arrays[1]) or watch.laid.get(seen.labels_at, (None, ()))[1]
         if watch.open.number == 1:

@@ -346,7 +346,8 @@ def _had_more(visit: Visit, same: list[Call]) -> bool:
 
 def batches(loader: DataLoader) -> float:
     try:
-        return len(loader)
+        size = loader.batch_size or len(loader.dataset)  # a sampler may draw rows again and again
+        return min(len(loader), -(-len(loader.dataset) // size))
     except TypeError:
         return float("inf")
 

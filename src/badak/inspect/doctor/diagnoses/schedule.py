@@ -56,7 +56,7 @@ def _steady(visit: Visit, steps: list[Step], rates: list[float]) -> float:
     factors = [b / a for a, b in zip(last, last[1:])]
     usual = max(factors)  # one for an epoch may come on top of those for its batches
     alike = [each for each in factors if usual - each < 1e-3]
-    falls = usual <= 0.9 + 1e-6 or usual**count <= 0.01
+    falls = usual <= 0.9 + 1e-6 or math.isfinite(count) and usual**count <= 0.01
     return usual if falls and len(alike) >= 0.8 * len(factors) else 1.0
 
 
@@ -76,7 +76,8 @@ def _stairs(visit: Visit, rates: list[float]) -> float:
     for schedule in visit.watch.schedules.values():
         size, gamma = getattr(schedule, "step_size", 0), getattr(schedule, "gamma", 1.0)
         each = type(schedule).__name__ == "StepLR" and 0 < size < count and 0 < gamma < 1 and times >= 0.9 * len(visit.steps)
-        if each and gamma ** (count // size) <= (1 / 3 if sum(falls) >= 3 else 0.01 + 1e-9):
+        least = 1 / 3 if sum(falls) >= 3 else 0.01 if math.isfinite(count) else 0.0
+        if each and gamma ** (count / size) <= least:
             return gamma ** (1 / size)
     return 1.0
 
@@ -90,7 +91,8 @@ STEADY, FEW = 12, 8  # steps
 
 
 def _beyond(visit: Visit) -> str:
-    """What a cosine says that has gone on past its end; or one of milestones, all of them in the first epoch's batches."""
+    """What a cosine says that has gone on past its end, or will within an epoch; or one of milestones, all of them in the first
+    epoch's batches."""
     rows, times = visit.watch.rows, sum(len(step.scheduled) for step in visit.steps)
     different = sum(map(len, rows.rows.values()))  # where rows have come again, how many steps an epoch has is known
     tables = [len(table) * len(visit.steps) / drawn for table, _, drawn in rows.times.values() if drawn]  # steps that take all rows
@@ -101,7 +103,8 @@ def _beyond(visit: Visit) -> str:
         if type(schedule).__name__ == "MultiStepLR" and times >= 0.9 * len(visit.steps) and 0 < last < min(times, epoch):
             return tr("milestones up to {}, and scheduler.step() is called {:.0f} times in an epoch", last, epoch)
         end, now = getattr(schedule, "T_max", None), getattr(schedule, "last_epoch", 0)
-        if type(schedule).__name__ == "CosineAnnealingLR" and isinstance(end, (int, float)) and now > end + 1:
+        soon = times >= 0.9 * len(visit.steps) and end is not None and end < epoch < math.inf  # it counts epochs
+        if type(schedule).__name__ == "CosineAnnealingLR" and isinstance(end, (int, float)) and (now > end + 1 or soon):
             return tr("T_max={}, and scheduler.step() was called {} times in {} steps", end, now, len(visit.steps))
     return ""
 
