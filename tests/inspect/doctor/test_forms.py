@@ -167,7 +167,12 @@ for epoch in range(2):
 @pytest.mark.slow
 def test_a_schedule_is_judged_by_what_it_does_in_an_epoch(tmp_path):
     """Two falls are seen, or many small ones, and what 30 batches make of them is known."""
-    for schedule in ("StepLR(opt, step_size=10, gamma=0.1)", "ExponentialLR(opt, gamma=0.85)", "CosineAnnealingLR(opt, T_max=25)"):
+    for schedule in (
+        "StepLR(opt, 3)",
+        "StepLR(opt, step_size=10, gamma=0.1)",
+        "ExponentialLR(opt, gamma=0.85)",
+        "CosineAnnealingLR(opt, T_max=25)",
+    ):
         assert "BADAK-236" in said_of(tmp_path, SCHEDULED.replace("SCHEDULE", schedule)), schedule
     for schedule in ("StepLR(opt, step_size=10, gamma=0.5)", "LinearLR(opt, 1.0, 0.0, 60)", "CosineAnnealingLR(opt, T_max=60)"):
         assert "BADAK-236" not in said_of(tmp_path, SCHEDULED.replace("SCHEDULE", schedule)), schedule

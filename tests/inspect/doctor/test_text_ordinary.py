@@ -113,7 +113,6 @@ TOTAL = (
     "total = {}len(loader)\nsched = LambdaLR(opt, lambda s: 1 - s / total)\nfor epoch in range(9):\n    for x in loader:\n"
     "        f(x).backward()\n        sched.step()\n"
 )
-STAIRS = "sched = StepLR(opt, {})\nfor epoch in range(9):\n    for x in loader:\n        f(x).backward()\n        sched.step()\n"
 TEACH = "class Net(nn.Module):\n    pass\nteacher, student = Net(), Net()\n{}distil(student, teacher(x))\n"
 RATIOS = "tp = ((pred == 1) & (y == 1)).sum()\nfp = ((pred == 1) & (y == 0)).sum()\nfn = ((pred == 0) & (y == 1)).sum()\nprecision = tp / {}\n"
 MATRIX = "def mean_iou(cm):\n    inter = cm.diag().float()\n    union = cm.sum(0) + cm.sum(1){}\n    iou = inter / union.clamp(min=1)\n    return iou.mean()\n"
@@ -175,7 +174,6 @@ CASES += [
     ("setting", LOADED.format(""), LOADED.format("net.load_state_dict(weights)\n")),
     ("setting", CYCLE.format("    "), CYCLE.format("        ")),
     ("plateau", TOTAL.format(""), TOTAL.format("9 * ")),
-    ("plateau", STAIRS.format("3"), STAIRS.format("300")),
     ("setting", TEACH.format(""), TEACH.format("fit(teacher.parameters())\n")),
     ("read", RATIOS.format("(tp + fn)"), RATIOS.format("max(1, (tp + fp))")),
     ("read", MATRIX.format(""), MATRIX.format(" - cm.diag()")),
