@@ -85,8 +85,8 @@ def test_a_model_that_is_given_a_sparse_table_is_watched():
     assert codes(checkup) == {"BADAK-201"}
 
 
-def sorted_by_length(apart):
-    """Rows and their lengths, the longest first; apart: the lengths stay as they were."""
+def sorted_by_length(apart=""):
+    """Rows, their lengths and their labels, the longest first; apart: one of them stays as it was."""
     badak.manual_seed(0)
     model = nn.ModuleDict({"table": nn.Embedding(30, 12), "out": nn.Linear(12, 3)})
 
@@ -106,7 +106,9 @@ def sorted_by_length(apart):
             ids, lengths = badak.randint(1, 30, (16, 9)), badak.randint(2, 10, (16,))
             y = ids[:, 0] % 3
             ordered, rows = lengths.sort(0, descending=True)
-            loss = F.cross_entropy(reader(ids[rows], lengths if apart else ordered), y[rows])
+            loss = F.cross_entropy(
+                reader(ids[rows], lengths if apart == "lengths" else ordered), y if apart == "labels" else y[rows]
+            )
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -114,8 +116,9 @@ def sorted_by_length(apart):
 
 
 def test_lengths_that_are_sorted_lie_in_the_order_of_the_rows():
-    assert "BADAK-256" not in sorted_by_length(apart=False)
-    assert "BADAK-256" in sorted_by_length(apart=True)
+    assert "BADAK-256" not in sorted_by_length()
+    assert "BADAK-256" in sorted_by_length("lengths")
+    assert "BADAK-256" in sorted_by_length("labels")
 
 
 def said_of(tmp_path, text, before=""):

@@ -162,15 +162,6 @@ def sliced(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None
             watch.open.sliced.append(Picked(memory(y), len(x), where, memory(x), values=y))
 
 
-def put_in_order(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
-    """The largest along an axis; or numbers of rows that are sorted, which are picked in that order."""
-    losses.largest(watch, op, saved, inputs, arrays, attributes, outputs)
-    x, rows, y = arrays[0], rows_in(arrays[1]), outputs[0]._array
-    if x.ndim == 1 and rows is not None and outputs[0]._node is None and len(watch.open.picked) < 32:
-        watch._held.append(y)
-        watch.open.picked.append(Picked(memory(y), len(x), rows.copy(), memory(x), values=y))
-
-
 def rows_in(key: Any) -> np.ndarray | None:
     """The rows that an index names."""
     rows = key[0] if type(key) is tuple and len(key) == 1 else key
@@ -413,7 +404,7 @@ SENSES = {
     "select": sliced,
     **dict.fromkeys(("split", "unbind"), parts.cut_up),
     "gather": losses.picked_logs,
-    "take_along": put_in_order,
+    "take_along": parts.put_in_order,
     "index_select": picked,
     **dict.fromkeys(("mean", "sum"), losses.scalar),
     **dict.fromkeys(("lstm", "gru", "rnn"), recurrent),

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 
 from badak.core.modes import modes
-from badak.inspect.doctor.facts import Cut, Read, Watch
+from badak.inspect.doctor import losses
+from badak.inspect.doctor.facts import Cut, Picked, Read, Watch
 from badak.inspect.doctor.graph import memory
 from badak.inspect.doctor.names import line
 from badak.inspect.doctor.tape import tensors
 from badak.tensor import Tensor
+from badak.tensor.of_values import OfValues
 
 
 def gave_several(watch: Watch, several: list[Tensor]) -> None:
@@ -57,6 +59,8 @@ def filler(ids: np.ndarray, known: int | None) -> int | None:
 
 def came_out(watch: Watch, y: Any) -> None:
     """What the program called gave this."""
+    if isinstance(y, OfValues):  # it has no array
+        return
     if isinstance(y, Tensor) and y._node is None and len(watch.computed) < 256:
         watch.computed[memory(y._array)] = y
         if watch._caller is not None and not modes.grad:
@@ -66,6 +70,15 @@ def came_out(watch: Watch, y: Any) -> None:
     if isinstance(y, Tensor) and y._node is not None and watch._caller is not None:
         watch._made[y._node] = watch._caller
         watch.heads.fakes[y._node] = watch.heads.fake, watch.heads.led
+
+
+def put_in_order(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -> None:
+    """The largest along an axis; or one number for each row, sorted: all are picked in that order."""
+    losses.largest(watch, op, saved, inputs, arrays, attributes, outputs)
+    (x, rows, *_), y = arrays, outputs[0]._array
+    if x.ndim == 1 and len(rows) > 3 and outputs[0]._node is None and len(watch.open.picked) < 32:
+        watch._held.append(y)
+        watch.open.picked.append(Picked(memory(y), len(x), rows.copy(), memory(x), values=y))
 
 
 def met(watch: Watch, op, arrays: list[np.ndarray], outputs) -> None:

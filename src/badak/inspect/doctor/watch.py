@@ -32,7 +32,6 @@ from badak.ops.linear import Linear
 from badak.optim import Optimizer
 from badak.optim.optimizer import is_step
 from badak.tensor import Tensor
-from badak.tensor.of_values import OfValues
 
 _BREAKS = None, True
 PULLED = "cross_entropy cross_entropy_soft nll bce_with_logits mse kl_div".split()  # losses whose gradients are looked at
@@ -138,8 +137,7 @@ class Watch(OfAStep, Recorder):
             around.left(self, module, output)
         if self.stack or error is not None:
             return
-        if not isinstance(output, OfValues):
-            self.came_out(output)
+        parts.came_out(self, output)
         if type(output) in (tuple, list, dict) and self._caller is not None:
             parts.gave_several(self, list(tensors(output))[:8])
 
@@ -185,9 +183,6 @@ class Watch(OfAStep, Recorder):
         self.open.calls.append(
             Call(module, line(), modes.grad, module.training, known[1], content, whole, len(list(tensors((args, kwargs)))) == 1)
         )
-
-    def came_out(self, y: Any) -> None:
-        parts.came_out(self, y)
 
     # the forward
 
