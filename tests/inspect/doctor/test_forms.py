@@ -8,6 +8,8 @@ import pytest
 
 import badak
 from badak import nn
+from badak.data import Dataset
+from badak.inspect.doctor.diagnoses.tests import items_of
 from badak.nn import functional as F
 
 TESTED_LATER = """
@@ -119,6 +121,20 @@ def test_lengths_that_are_sorted_lie_in_the_order_of_the_rows():
     assert "BADAK-256" not in sorted_by_length()
     assert "BADAK-256" in sorted_by_length("lengths")
     assert "BADAK-256" in sorted_by_length("labels")
+
+
+def test_the_items_of_datasets_are_compared_where_they_are_plain():
+    class Items(Dataset):
+        def __init__(self, **held):
+            self.__dict__.update(held)
+
+        def __len__(self):
+            return 3
+
+    assert items_of(Items(samples=[("a.png", 0), ("b.png", 1), ("c.png", 0)])) == {("a.png", 0), ("b.png", 1), ("c.png", 0)}
+    assert items_of(Items(rows=badak.tensor([5, 2, 9]), split="test")) == {(5,), (2,), (9,)}
+    for held in ({"x": [[1], [2], [3]]}, {"x": [badak.ones(2)] * 3, "y": [0, 1, 2]}, {"x": badak.ones(3, 2), "y": [0, 1, 2]}):
+        assert items_of(Items(**held)) == set()
 
 
 def said_of(tmp_path, text, before=""):

@@ -123,11 +123,13 @@ def items_of(dataset: Any) -> set[tuple]:
     held = [x._array if isinstance(x, Tensor) else x for x in getattr(dataset, "__dict__", {}).values()]
     long = [x for x in held if hasattr(x, "__len__") and not isinstance(x, str)]
     lists = [[*x] for x in long if isinstance(x, list | tuple | np.ndarray) and len(x) == len(dataset)]
-    if any(isinstance(x, Dataset) or getattr(x, "ndim", 0) > 1 for x in held):
+    every = [[each if isinstance(each, tuple) else (each,) for each in x] for x in lists]
+    plain = all(isinstance(part, str | int | np.integer) for x in every for each in x for part in each)
+    if not plain or any(isinstance(x, Dataset) or getattr(x, "ndim", 0) > 1 for x in held):
         return set()
-    rows = {sum((each if isinstance(each, tuple) else (each,) for each in row), ()) for row in zip(*lists)}
-    parts = {str if isinstance(x, str) else int if isinstance(x, int | np.integer) else object for row in rows for x in row}
-    return rows if str in parts and object not in parts or parts == {int} and len(long) == 1 else set()
+    rows = {sum(row, ()) for row in zip(*every)}
+    texts = any(isinstance(part, str) for row in rows for part in row)
+    return rows if texts or len(long) == 1 else set()
 
 
 def listed_in(one: Any, test: Any) -> tuple[int, int]:
