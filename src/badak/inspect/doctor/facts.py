@@ -82,6 +82,7 @@ class Picked:
     made: Any = None  # of numbers, all rows in another order: what was made, and what of
     base: Any = None
     values: Any = None  # what was picked, where that is one number for each row
+    ordered: bool = False  # by a sort of these very numbers
 
     @property
     def whole(self) -> bool:

@@ -78,7 +78,7 @@ def put_in_order(watch: Watch, op, saved, inputs, arrays, attributes, outputs) -
     (x, rows, *_), y = arrays, outputs[0]._array
     if x.ndim == 1 and len(rows) > 3 and outputs[0]._node is None and len(watch.open.picked) < 32:
         watch._held.append(y)
-        watch.open.picked.append(Picked(memory(y), len(x), rows.copy(), memory(x), values=y))
+        watch.open.picked.append(Picked(memory(y), len(x), rows.copy(), memory(x), values=y, ordered=True))
 
 
 def met(watch: Watch, op, arrays: list[np.ndarray], outputs) -> None:

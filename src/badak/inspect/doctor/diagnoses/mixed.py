@@ -200,8 +200,8 @@ def turned_round(step: Step) -> bool:
         return False
     if len(y) == n and np.array_equal(np.unique(y), np.arange(n)):
         return False
-    given = {memory for memory, *_ in calls[0].content}  # lengths that were sorted, say, are no labels
-    return not any(each.memory not in given and np.array_equal(each.rows, own.rows) for each in step.picked)
+    alike = [each for each in step.picked if each.memory != memory and np.array_equal(each.rows, own.rows)]
+    return all(each.ordered for each in alike)  # lengths that were sorted are no labels
 
 
 def beside_others(step: Step) -> bool:

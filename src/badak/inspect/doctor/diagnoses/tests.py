@@ -47,7 +47,7 @@ class TestedOnTrain(Diagnosis):
 
     def of_the_memory(self, visit: Visit) -> Findings:
         """Half of the rows that the dataset of a test holds are rows that the dataset of the training holds, in one memory; or most
-        of what it makes its examples of, files or texts or numbers, is in the list of that of the training."""
+        of what it makes its examples of, files or texts, is in the list of that of the training."""
         learnt, asked = visit.watch.rows.loaded, visit.watch.rows.loaded_for_tests
         one = next(iter(learnt.values())) if len(learnt) == 1 else None
         alone = len(asked) == 1 and says_test(own_text())
@@ -118,8 +118,8 @@ def held_by(dataset: Any) -> list[np.ndarray]:
 
 
 def items_of(dataset: Any) -> set[tuple]:
-    """What each example is made of, where a dataset lists that: paths, texts, or nothing but which numbers of all. Empty where it
-    holds tables, or another dataset, whose rows are looked at."""
+    """What each example is made of, where a dataset lists that in texts, as paths are. Empty where it holds tables, or another
+    dataset, whose rows are looked at."""
     held = [x._array if isinstance(x, Tensor) else x for x in getattr(dataset, "__dict__", {}).values()]
     long = [x for x in held if hasattr(x, "__len__") and not isinstance(x, str)]
     lists = [[*x] for x in long if isinstance(x, list | tuple | np.ndarray) and len(x) == len(dataset)]
@@ -129,13 +129,13 @@ def items_of(dataset: Any) -> set[tuple]:
         return set()
     rows = {sum(row, ()) for row in zip(*every)}
     texts = any(isinstance(part, str) for row in rows for part in row)
-    return rows if texts or len(long) == 1 else set()
+    return rows if texts else set()
 
 
 def listed_in(one: Any, test: Any) -> tuple[int, int]:
     """How many different items of a dataset are in the list of another one of its class, of how many; most, or none."""
     learnt, asked = (items_of(each) for each in (one, test))
-    known = len(learnt & asked) if type(one) is type(test) and asked != {(i,) for i in range(len(asked))} else 0
+    known = len(learnt & asked) if type(one) is type(test) else 0
     return (known, len(asked)) if len(learnt) > 0.9 * len(one) and known > 0.9 * len(asked) else (0, 1)
 
 
