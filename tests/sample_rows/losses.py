@@ -104,6 +104,8 @@ ROWS = [
     Sample(MSE, lambda x, t, reduction: F.mse_loss(x, t, reduction=reduction), [((0, 4), (0, 4))], reduction=["sum", "none"]),
     *(Sample(op, twin, [*PAIRS, *FAR_APART], reduction=REDUCTIONS, threads=[((257, 65), (257, 65))], **bounds)
       for op, twin, bounds in ((Huber, F.huber_loss, {"delta": [1.0, 0.3]}), (SmoothL1, F.smooth_l1_loss, {"beta": [1.0, 0.3]}))),
+    *(Sample(op, twin, [((0, 4), (0, 4))], reduction=["sum", "none"])
+      for op, twin in ((Huber, F.huber_loss), (SmoothL1, F.smooth_l1_loss))),
     Sample(BCE, lambda x, t: F.binary_cross_entropy(x, t, reduction="none"),
            [(uniform(0.1, 0.9, 3, 4), uniform(0.1, 0.9, 3, 4)), (uniform(0.1, 0.9, 1), uniform(0.1, 0.9, 1)), ((0, 4), (0, 4))],
            extremes=[case(np.array([0.0, 1.0, 0.5, 0.0, 1.0]), np.array([1.0, 1.0, 0.25, 0.0, 0.0]))], no_grad=(1,)),

@@ -9,7 +9,7 @@ from badak.kernels.by_name import kernels_of as _kernels_of
 # the files that most programs need; any other is found by its name
 _FILES = (
     "activation arithmetic attention blocks casts clipping concat conv cross_entropy dropout embedding error_function "
-    "exponential gather int8 layer_norm linear losses matmul mixed optimizer random recurrent rms_norm running softmax sums windows"
+    "exponential int8 layer_norm linear losses matmul mixed optimizer random recurrent rms_norm running softmax sums windows"
 )
 for _file in _FILES.split():
     globals().update(_kernels_of(f"{__name__}.{_file}"))
