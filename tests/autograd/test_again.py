@@ -64,6 +64,7 @@ def same(first, second):
     return all((a == b).all() for a, b in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["plain", "retained", "checkpoint", "rms_norm", "gelu"])
 def test_gradients_are_those_of_what_was_kept_to_the_bit(way, monkeypatch):
     model = Adapted(badak)

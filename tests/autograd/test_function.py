@@ -127,6 +127,7 @@ def test_all_three_work_from_setup_context():
     agree(program)
 
 
+@pytest.mark.slow
 def test_a_function_with_slopes_of_its_own_runs_forward_and_backward():
     def told(lib):
         class Cube(lib.autograd.Function):

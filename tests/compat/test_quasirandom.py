@@ -36,6 +36,7 @@ def test_scrambling_without_a_seed_follows_manual_seed():
     assert np.allclose(*found, rtol=0, atol=1e-7)  # PyTorch rounds the first point to float32
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn():
     with pytest.raises(ArgumentError, match=r"\[1, 21201\]; got 0"):
         badak.quasirandom.SobolEngine(0)

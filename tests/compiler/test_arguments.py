@@ -244,6 +244,7 @@ def test_named_tuples_are_taken_apart():
     assert step.recordings
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:compile")
 def test_what_tells_tensors_of_one_shape_apart_has_a_recording_of_its_own():
     """Whatever an argument answers, the step gives what it gives as it is."""

@@ -38,6 +38,7 @@ spans = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20), st.integers(1
 numbers = st.lists(st.integers(1, 60), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(spans, st.integers(0, 10), numbers, numbers)
 @settings(deadline=None, max_examples=30)
 @pytest.mark.parametrize("find", [memory._by_time, memory._by_size])

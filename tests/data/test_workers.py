@@ -377,6 +377,7 @@ def test_more_workers_than_cores_are_warned_of_when_a_loader_is_made(torch_like,
         torch_like.DataLoader(Numbers(2), num_workers=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torch_like", [ours, theirs])
 def test_an_iteration_has_the_kinds_of_pytorch_and_is_not_pickled(torch_like):
     module = torch_like.dataloader
@@ -397,6 +398,7 @@ def test_an_iteration_has_the_kinds_of_pytorch_and_is_not_pickled(torch_like):
     assert module.Dataset is torch_like.Dataset and module.get_worker_info is torch_like.get_worker_info
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torch_like", [ours, theirs])
 def test_a_derived_iteration_ends_the_workers_in_its_own_way(torch_like):
     ended = []

@@ -233,6 +233,7 @@ def test_a_lock_that_is_held_is_named_and_ends_with_its_process(tmp_path):
     assert store.get("a") == b"1"
 
 
+@pytest.mark.slow
 def test_a_socket_that_nobody_answers_at_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -192,6 +192,7 @@ def test_instance_norm_tracks_when_asked():
         assert_same(ours, theirs, DEEP)
 
 
+@pytest.mark.slow
 def test_a_small_image_classifier_learns_as_in_pytorch():
     losses = []
     for lib in (badak, torch):

@@ -316,6 +316,7 @@ def go_on(optimizer, schedule, steps):
 ALL = [*SCHEDULES, "SequentialLR", "ChainedScheduler"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

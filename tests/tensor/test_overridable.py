@@ -78,6 +78,7 @@ def test_a_class_answers_for_the_functions_that_it_answers_for_in_pytorch():
     assert [name for name in theirs if has(name) and answers(badak, name) != -1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_class_of_tensors_answers_for_the_methods_that_it_answers_for_in_pytorch():
     theirs = [name for name in METHODS if method_answers(torch, name) == -1]

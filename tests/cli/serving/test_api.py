@@ -35,6 +35,7 @@ def events(response):
     return [json.loads(line) for line in lines if line != "[DONE]"], lines[-1] == "[DONE]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"temperature": 0}, {"temperature": 0.9, "top_k": 0, "top_p": 0.9, "seed": 7}, {"seed": 3}])
 def test_a_completion_is_what_generate_writes(server, asked):
     body = {"model": "writer", "prompt": "to be or", "max_tokens": 20, **asked}

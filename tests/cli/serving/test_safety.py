@@ -74,6 +74,7 @@ BODIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", BODIES, ids=[repr(one[:20]) for one in BODIES])
 def test_bodies_that_are_no_request(server, body):
     for path in ("/v1/completions", "/v1/chat/completions", "/v1/embeddings", "/v1/classify", "/v1/translate", "/v1/fill-mask"):

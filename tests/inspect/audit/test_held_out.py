@@ -313,6 +313,7 @@ ALARMED_ONCE = [  # sound ones of which something was said
 EVERY = [(name, edit[0]) for name in NAMES for edit in EDITS[name] if (name, edit[0]) not in KNOWN]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ALARMED_ONCE, *few([name for name in NAMES if name not in ALARMED_ONCE], 15)])
 def test_nothing_is_found_in_a_sound_model(name):
     found, _, text = audited(name)

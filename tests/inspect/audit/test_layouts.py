@@ -178,6 +178,7 @@ class ByHand(nn.Module):
         return self.scale * x * badak.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norms", [nn.LayerNorm, ByHand])
 def test_a_sum_may_stand_outside_of_what_a_list_holds(norms):
     badak.manual_seed(1)

@@ -136,6 +136,7 @@ def tagged():
     return ids.masked_fill(past, 0), lengths, tags.masked_fill(past, 0), past
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["", "rows joined", "labels of padding"])
 def test_a_loss_that_a_model_makes_by_hand_keeps_rows_and_padding_apart(bug):
     ids, lengths, tags, _ = tagged()

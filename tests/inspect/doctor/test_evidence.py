@@ -405,6 +405,7 @@ class Step(nn.Module):
         return self.out(state), state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [1, 0])
 def test_a_decoder_that_is_called_step_by_step(first):
     encoder, decoder = nn.Linear(5, 16), Step()
@@ -478,6 +479,7 @@ def test_the_likelihood_of_who_is_next(sign):
     assert codes(checked(model, loss)) == ["BADAK-254"] * (sign > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_policy_of_normal_distributions(sign, monkeypatch):
     """The sign of what was done, times what it was worth, as PPO asks for it; that adv is a worth its name says."""

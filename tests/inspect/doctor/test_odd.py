@@ -72,6 +72,7 @@ def test_lower_is_told_where_a_word_has_a_capital_letter(monkeypatch, word):
     assert [each.kind for each in text.told()] == ["prepared"] * (word == "Fine")
 
 
+@pytest.mark.slow
 def test_rules_look_at_a_text_once_and_not_once_for_each_line():
     lines = "e{0} = h(a{0})\nd{0} = g(e{0}) + {0}\nif d{0} == {0}:\n    f(d{0}, reward, gather(d{0}), env)\n"
     counted = []
