@@ -74,6 +74,24 @@ def test_the_largest_of_a_test(axis, found):
     assert codes(trained(model, loss, after=after)) == ["BADAK-263"] * found
 
 
+@pytest.mark.parametrize(("scale", "found"), [(1.0, 0), (40.0, 1)])
+def test_the_last_part_of_a_series_that_rises(scale, found):
+    """It lies beyond what was learnt, and in a narrower band; prices in the place of shares of them lie far beyond."""
+    noise = 0.05 * badak.randn(460, generator=badak.Generator().manual_seed(1))
+    series, model = badak.linspace(0, 1.15, 460) + noise, nn.Linear(4, 1)
+    windows, following = series.unfold(0, 4, 1)[:-1], series[4:]
+
+    def after(model, optimizer, step, made):
+        with badak.no_grad():
+            F.mse_loss(model(windows[-60:]).squeeze(1), scale * following[-60:])
+
+    def loss(step):
+        rows = badak.randperm(396)[:64]
+        return F.mse_loss(model(windows[rows]).squeeze(1), following[rows])
+
+    assert codes(trained(model, loss, after=after)) == ["BADAK-263"] * found
+
+
 @pytest.mark.parametrize(("of", "found"), [(12, 1), (400, 0)])
 def test_few_rows_again_and_again(of, found):
     model = binary()

@@ -8,7 +8,8 @@ from badak.inspect.doctor.grouping import grouped
 BINARY = "bce_with_logits", "bce"
 CLASSES = "cross_entropy", "nll"
 NUMBERS = "mse", "l1", "smooth_l1", "huber"
-LEAST, FAR = 64, 2.5  # numbers of a test; how much farther its labels spread than those of the training
+LEAST, FAR = 64, 6.0  # numbers of a test; spreads of the training's labels, where a later part of a series lies within a few
+NARROW = 0.03  # of that spread: a short part of a series has a tenth
 
 
 class ReadWrongly(Diagnosis):
@@ -76,7 +77,7 @@ class ReadWrongly(Diagnosis):
             answers, labels = (np.concatenate(each) for each in zip(*pairs))
             near = abs(answers.mean() - learnt.mean()) < 2 * wide and answers.std() < 2 * wide
             far = abs(labels.mean() - learnt.mean()) / wide, labels.std() / wide
-            apart.append(far if near and (far[0] > FAR or not 1 / FAR < far[1] < FAR) else None)
+            apart.append(far if near and (max(far) > FAR or far[1] < NARROW) else None)
         if all(each is not None for each in apart):
             away, times = apart[0]  # type: ignore[misc]
             yield self.found(
