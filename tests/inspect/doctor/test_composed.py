@@ -42,6 +42,33 @@ def test_a_sum_of_losses_of_which_one_is_differentiated(part):
     assert found == ["BADAK-217"] * part
 
 
+class MakesAnew(nn.Module):
+    """A layer that its calls make anew, or that it holds."""
+
+    def __init__(self, anew):
+        super().__init__()
+        self.first, self.held = nn.Linear(6, 16), None if anew else nn.Linear(16, 4)
+
+    def forward(self, x):
+        return (self.held or nn.Linear(16, 4))(self.first(x).relu())
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_layer_that_each_call_makes(anew):
+    model = MakesAnew(anew)
+
+    def loss(step):
+        x, y = batch()
+        return F.cross_entropy(model(x), y)
+
+    found = trained(model, loss)
+    assert codes(found) == ["BADAK-211"] * anew, found
+    if anew:
+        (said,) = found.findings
+        assert "the calls of MakesAnew used 8 Linear that it does not hold" in said.cause
+        assert said.fix == "make the layer once, in __init__: self.layer = Linear(...)"
+
+
 @pytest.mark.parametrize("kept", [False, True])
 def test_losses_that_are_kept_with_their_graphs(kept):
     model, losses = mlp(), []

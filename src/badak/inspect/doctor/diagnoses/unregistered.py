@@ -26,18 +26,31 @@ class LayersNotRegistered(Diagnosis):
             if own and not any(id(p) in trained for p in own) and all(id(p) in reached for p in own):
                 by.setdefault((id(caller), _attribute(caller, module)), []).append(module)
                 owners[id(caller)] = caller
+        anew: dict[tuple[str, str], list[Module]] = {}
         for (key, name), modules in by.items():
             owner = owners[key]
             if id(owner) not in visit.names.modules:  # is lost itself: said of what lost it
+                continue
+            if not name:
+                for each in modules:
+                    anew.setdefault((type(owner).__name__, type(each).__name__), []).append(each)
                 continue
             count = sum(p.numel() for module in modules for p in module.parameters())
             yield self.found(
                 assigned_at(owner, name),
                 tr("{}.{} holds {} {} in a "
-                   "{}: their {:,} weights get gradients, and no optimizer has them", type(owner).__name__, name or "?",
+                   "{}: their {:,} weights get gradients, and no optimizer has them", type(owner).__name__, name,
                    len(modules), type(modules[0]).__name__, type(vars(owner).get(name)).__name__, count),
-                f"self.{name or 'layers'} = nn.ModuleList([...])",
+                f"self.{name} = nn.ModuleList([...])",
                 layers=len(modules), weights=count,
+            )  # fmt: skip
+        for (owned_by, kind), modules in anew.items():
+            yield self.found(
+                "",
+                tr("the calls of {} used {} {} that it does not hold, as layers made in forward() are: their weights get "
+                   "gradients, and no optimizer has them", owned_by, len(modules), kind),
+                tr("make the layer once, in __init__: self.layer = {}(...)", kind),
+                layers=len(modules),
             )  # fmt: skip
 
     def _tensors(self, visit: Visit) -> Findings:
