@@ -26,10 +26,11 @@ REASONS = {
     "data": (lambda x: setattr(KEPT, "data", x.clone()) or KEPT + x, "it changes more than values: other data of a tensor"),
     "clock": (lambda x: x * (np.datetime64("now") > np.datetime64("2020-01-01")), "the clock is another one in each call"),
     "threads of another library": (lambda x: x * numba.get_num_threads(), "it calls numba.get_num_threads, which may"),
+    "no values": (lambda x: x * len((NOWHERE * 2).shape), "it computes with a tensor on the meta device"),
     "graph": (lambda x: (WEIGHT * x).sum(), "its result still waits for backward()"),
 }
 NUMBERS = iter(float(n) for n in range(10**6))
-KEPT, WEIGHT = badak.zeros(4), badak.ones(4, requires_grad=True)
+KEPT, WEIGHT, NOWHERE = badak.zeros(4), badak.ones(4, requires_grad=True), badak.ones(2, 3, device="meta")
 
 
 @pytest.mark.filterwarnings("ignore:compile")
