@@ -29,6 +29,16 @@ REASONS = {
     "no values": (lambda x: x * len((NOWHERE * 2).shape), "it computes with a tensor on the meta device"),
     "graph": (lambda x: (WEIGHT * x).sum(), "its result still waits for backward()"),
 }
+SETTERS = {
+    "set_printoptions": lambda: badak.set_printoptions(precision=4),
+    "set_detect_anomaly": lambda: badak.autograd.set_detect_anomaly(False),
+    "set_autocast_enabled": lambda: badak.set_autocast_enabled("cpu", False),
+    "set_autocast_dtype": lambda: badak.set_autocast_dtype("cpu", badak.bfloat16),
+    "set_overwrite_module_params_on_conversion": lambda: badak.__future__.set_overwrite_module_params_on_conversion(False),
+    "set_swap_module_params_on_conversion": lambda: badak.__future__.set_swap_module_params_on_conversion(False),
+    "set_crc32_options": lambda: badak.serialization.set_crc32_options(True),
+    "set_default_load_endianness": lambda: badak.serialization.set_default_load_endianness(None),
+}
 NUMBERS = iter(float(n) for n in range(10**6))
 KEPT, WEIGHT, NOWHERE = badak.zeros(4), badak.ones(4, requires_grad=True), badak.ones(2, 3, device="meta")
 
@@ -47,6 +57,30 @@ def test_reasons_are_named_and_results_stay_right(name):
         else:
             compiled(x)
     assert compiled.fallback_reason.startswith(reason)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", SETTERS)
+def test_a_setting_is_made_in_each_call(name):
+    compiled = badak.compile(lambda x: (SETTERS[name](), x * 2)[1])
+    for number in range(4):
+        assert compiled(badak.ones(2) * number).tolist() == [2.0 * number] * 2
+    assert compiled.fallback_reason.startswith(f"it calls {name}, which sets something for what comes after")
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_step_that_asks_for_anomalies_finds_them_in_each_call():
+    w = badak.ones(2, requires_grad=True)
+
+    @badak.compile
+    def step(x):
+        with badak.autograd.detect_anomaly():
+            (w * x.log()).sum().backward()
+
+    for _ in range(3):
+        step(badak.ones(2))
+    with pytest.raises(GraphError, match="log"):
+        step(-badak.ones(2))
 
 
 def test_a_function_that_runs_as_it_is_says_so_once():

@@ -10,6 +10,7 @@ class set_detect_anomaly:  # noqa: N801
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = modes.anomaly, modes.debug
+        events.setting("set_detect_anomaly")
         _set(bool(mode) and check_nan, bool(mode) or modes.debug)
 
     def __enter__(self) -> None:

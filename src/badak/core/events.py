@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from badak.core.errors import user_line
+from badak.core.errors import tr, user_line
 from badak.core.modes import anywhere, modes
 
 
@@ -342,6 +342,12 @@ def user_code(what: str) -> None:
     """Tell that code of the user is called from within."""
     if anywhere.has_observers and modes.observer is not None:
         modes.observer.on_user_code(what)
+
+
+def setting(name: str) -> None:
+    """Tell that a function sets something for the whole process, or its thread, which a replay would leave as it is."""
+    if anywhere.has_observers and modes.observer is not None:
+        modes.observer.on_user_code(tr("it calls {}, which sets something for what comes after", name))
 
 
 def state_read(holder: Any, name: str) -> None:

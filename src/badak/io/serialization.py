@@ -4,6 +4,7 @@ import mmap
 from types import ModuleType
 from typing import Any
 
+from badak.core import events
 from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, tr
 from badak.io import allowed, options
 from badak.io.archive import PyTorchFileReader, PyTorchFileWriter
@@ -22,6 +23,7 @@ def get_crc32_options() -> bool:
 
 def set_crc32_options(compute_crc32: bool) -> None:
     """Accepted: badak writes the CRC of every record in any case."""
+    events.setting("set_crc32_options")
     options.save.compute_crc32 = compute_crc32
 
 
@@ -34,6 +36,7 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
     """In which order the bytes of a number lie in files that do not say it: little end first for None."""
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise ArgumentTypeError(tr("Invalid argument type in function set_default_load_endianness"), "LoadEndianness.LITTLE")
+    events.setting("set_default_load_endianness")
     options.load.endianness = endianness
 
 

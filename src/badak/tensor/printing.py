@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core import events
 from badak.core.errors import GraphError
 from badak.core.public_api.overriding import is_own
 from badak.tensor.dtypes import bool_, default_dtype, int64
@@ -41,6 +42,7 @@ def set_printoptions(
     sci_mode: bool | None = None,
 ) -> None:
     """Set how tensors print: digits, values before summarising, values kept at each edge, line width, scientific or not."""
+    events.setting("set_printoptions")
     if profile is not None:
         OPTIONS.__dict__.update(_PROFILES[profile].__dict__)
     given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from badak.core import events
 from badak.core.errors import expect_kind
 from badak.core.public_api import door as _door
 from badak.core.public_api import guard_names as _guard_names
@@ -35,6 +36,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
     """Remember the wish; a module that moves keeps its parameters, whose values change."""
+    events.setting("set_overwrite_module_params_on_conversion")
     _wishes["overwrite"] = bool(value)
 
 
@@ -45,6 +47,7 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
     """Remember the wish; a module swaps those of its parameters that are wrappers, the others get other values."""
+    events.setting("set_swap_module_params_on_conversion")
     _wishes["swap"] = bool(value)
 
 

@@ -122,6 +122,7 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     if not isinstance(device, str) or not isinstance(wanted, bool):
         cause = tr("set_autocast_enabled: expected a device and a bool; got {!r}, {!r}", device_type, enabled)
         raise ArgumentTypeError(cause, '("cpu", True)')
+    events.setting("set_autocast_enabled")
     if device != "cpu":
         _asked[device] = wanted
     elif wanted is not (modes.casting is not None):
@@ -145,6 +146,7 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
     if device_type == "cpu" and dtype not in _HALVES:
         raise ArgumentError(tr("Currently, AutocastCPU only support Bfloat16 or Float16 as the autocast_cpu_dtype; got {}", dtype),
                             "badak.bfloat16")  # fmt: skip
+    events.setting("set_autocast_dtype")
     _DEFAULTS[device_type] = dtype
     if device_type == "cpu" and modes.casting is not None:
         modes.casting = Casting(dtype, modes.casting.keep)
