@@ -26,7 +26,6 @@ from badak.core.events import Observer
 from badak.core.memory import holder_of
 from badak.kernels.memory_format import of_gradient
 from badak.tensor import Tensor
-from badak.tensor.meta_storage import lies_nowhere
 
 WAITS = tr("its result still waits for backward(); compile the whole step, backward included")
 CHANGED = tr("it changes one of its arguments")
@@ -360,8 +359,6 @@ class Recorder(Observer):
 
     def _meet(self, x) -> None:
         """A tensor is worked on that may be from outside."""
-        if not self.trouble and lies_nowhere(x._array):
-            self.refuse(tr("it computes with a tensor on the meta device"))
         if not self.trouble and self.origins.is_outside(x._array):
             self.tensors.setdefault(id(x), x)
             self.surroundings.note(x._array)

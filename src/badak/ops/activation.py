@@ -112,9 +112,9 @@ Softplus = pointwise(
 )  # fmt: skip
 LogSigmoid = pointwise(
     "LogSigmoid", "y = log sigmoid(x) = -log(1 + exp(-x));   dx = dy sigmoid(-x).",
-    lambda x: kernels.of(x).log_sigmoid(x),
+    lambda x: kernels.of(x).log_sigmoid(np.ascontiguousarray(x)),  # row-major, as PyTorch's
     lambda dy, x: kernels.of(dy).log_sigmoid_backward(dy, x),
-    functional="logsigmoid", samples=EVERY, **FAST,
+    functional="logsigmoid", samples=EVERY, **FAST | {"capturable": False},
 )  # fmt: skip
 Mish = pointwise(
     "Mish", "y = x tanh(log(1 + exp(x)));   dx = dy (t + x (1 - t^2) sigmoid(x)), t = tanh(log(1 + exp(x))).",

@@ -6,7 +6,7 @@ import numpy as np
 
 from badak import kernels
 from badak.kernels.memory_format import copied
-from badak.kernels.reference.embedding import grid
+from badak.kernels.reference._arrays import grid
 from badak.ops._broadcast import add_rows, by_rows, quiet, zeros
 from badak.ops.batching import every
 from badak.ops.index import Index, IndexPut

@@ -96,7 +96,7 @@ Erf = pointwise(
     "Erf", "y = erf(x) = 2/sqrt(pi) int_0^x exp(-t^2) dt;   dx = dy 2/sqrt(pi) exp(-x^2).",
     lambda x: kernels.of(x).erf(x),
     lambda dy, x: dy * (elementary.exp(-np.square(x)) * TWO_OVER_ROOT_PI),
-    public="erf", special="erf", takes="float", like=erf, capturable=True, samples=EVERY,
+    public="erf", special="erf", like=erf, capturable=True, samples=EVERY,
 )  # fmt: skip
 
 

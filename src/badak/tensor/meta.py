@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from badak.core import events
 from badak.core.errors import DeviceError, NoDataError, ShapeError, tr
 from badak.core.events import Observer
 from badak.core.modes import modes
@@ -146,6 +147,7 @@ def run(function: Callable, name: str, args: tuple, kwargs: dict[str, Any]) -> A
         _refuse_masks(args[1])
     if name == "bincount" or (name == "repeat_interleave" and not isinstance((*args, *kwargs.values(), None)[1], int)):
         raise NoDataError(tr("{} of meta tensors: the size of its result is a value, which they have not", name), "real tensors")
+    events.user_code(tr("it computes with a tensor on the meta device"))  # of which a recording would keep all memory
     stand_ins = _StandIns()
     here, named = stand_ins.of(args), stand_ins.of(kwargs)
     where = _target(name, args, kwargs)

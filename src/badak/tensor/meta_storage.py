@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from badak.core.memory import owner_of
-
 _FIRST = 1 << 36  # bytes of addresses, not of memory
 _regions: list[np.ndarray] = []
 
@@ -50,12 +48,6 @@ def description(shape: tuple, dtype: np.dtype, strides: tuple | None = None) -> 
 def like(array: np.ndarray) -> np.ndarray:
     """The description of an array."""
     return description(array.shape, array.dtype, array.strides)
-
-
-def lies_nowhere(array: np.ndarray) -> bool:
-    """Whether an array is such a description."""
-    owner = owner_of(array)
-    return any(owner is region for region in _regions)
 
 
 def untouched(shape: tuple, dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:

@@ -137,9 +137,11 @@ class Watch(OfAStep, Recorder):
             around.left(self, module, output)
         if self.stack or error is not None:
             return
-        parts.came_out(self, output)
+        self.came_out(output)
         if type(output) in (tuple, list, dict) and self._caller is not None:
             parts.gave_several(self, list(tensors(output))[:8])
+
+    came_out = parts.came_out  # of an outermost call
 
     def on_optimizer(self, optimizer) -> None:
         if len(self.built) < 64:

@@ -144,7 +144,7 @@ def hardswish_backward(dy, x):
     return zero if x <= -three else inner
 
 
-@mapped(1)
+@mapped(1, exact=True)
 def elu(x, alpha, scale, input_scale):
     """y = scale x above 0, else scale alpha (exp(input_scale x) - 1)."""
     zero = type(x)(0)
@@ -152,7 +152,7 @@ def elu(x, alpha, scale, input_scale):
     return scale * (alpha * _expm1(below * input_scale) if x <= zero else x)
 
 
-@mapped(1)
+@mapped(1, exact=True)
 def elu_backward(dy, x, alpha, scale, input_scale):
     """dx = dy scale above 0, else dy scale alpha input_scale exp(input_scale x)."""
     zero, one = type(x)(0), type(x)(1)
@@ -160,27 +160,27 @@ def elu_backward(dy, x, alpha, scale, input_scale):
     return dy * (scale * (alpha * input_scale * _exp(below * input_scale) if x <= zero else one))
 
 
-@mapped(1.5)
+@mapped(1.5, exact=True)
 def softplus(x, beta, threshold):
     """y = log(1 + exp(beta x)) / beta, and x itself where beta x > threshold."""
     z = x * beta
     return x if z > threshold else _softplus(z) / beta
 
 
-@mapped(1.5)
+@mapped(1.5, exact=True)
 def softplus_backward(dy, x, beta, threshold):
     """dx = dy sigmoid(beta x), dy where beta x > threshold."""
     z = x * beta
     return dy if z > threshold else dy * _sigmoid(z)
 
 
-@mapped(1.5)
+@mapped(1.5, exact=True)
 def log_sigmoid(x):
     """y = -log(1 + exp(-x))."""
     return -_softplus(-x)
 
 
-@mapped(1.5)
+@mapped(1.5, exact=True)
 def log_sigmoid_backward(dy, x):
     """dx = dy sigmoid(-x)."""
     return dy * _sigmoid(-x)

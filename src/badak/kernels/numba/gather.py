@@ -30,7 +30,7 @@ def gather_rows_along(task, y, x, index, rows, wrong):
 
 
 @parallel_exact("W3 R3 Ri3 i i")
-def scatter_add_columns(task, y, src, index, rows, columns):
+def scatter_add_along(task, y, src, index, rows, columns):
     """y[o, index[o, k, i], i] += src[o, k, i] for `rows` values of o and `columns` of i: a task owns them, so no sum is shared."""
     group, piece = divmod(task, -(-y.shape[2] // columns))
     for o in range(group * rows, min((group + 1) * rows, y.shape[0])):
@@ -40,8 +40,8 @@ def scatter_add_columns(task, y, src, index, rows, columns):
 
 
 @parallel_exact("W3 R3 Ri1 i i")
-def index_add_columns(task, y, src, index, rows, columns):
-    """As `scatter_add_columns`, with one place for each slice: y[o, index[k], i] += src[o, k, i]."""
+def index_add_along(task, y, src, index, rows, columns):
+    """As `scatter_add_along`, with one place for each slice: y[o, index[k], i] += src[o, k, i]."""
     group, piece = divmod(task, -(-y.shape[2] // columns))
     first, last = piece * columns, min((piece + 1) * columns, y.shape[2])
     for o in range(group * rows, min((group + 1) * rows, y.shape[0])):
@@ -74,7 +74,7 @@ def scatter_add(y, index, src, dim):
     ):
         reference.scatter_add(y, index, src, dim)
         return
-    _add(scatter_add_columns, y, _as_three(src, dim), _as_three(index, dim), dim)
+    _add(scatter_add_along, y, _as_three(src, dim), _as_three(index, dim), dim)
 
 
 def index_add(y, index, src, dim):
@@ -84,7 +84,7 @@ def index_add(y, index, src, dim):
     if src.size <= _FEW or y.ndim == 1 or src.dtype != y.dtype or not whole or not _sums(y, index, dim):
         reference.index_add(y, index, src, dim)
         return
-    _add(index_add_columns, y, _as_three(src, dim), np.ascontiguousarray(index, np.int64), dim)
+    _add(index_add_along, y, _as_three(src, dim), np.ascontiguousarray(index, np.int64), dim)
 
 
 def _add(kernel, y, src, index, dim):

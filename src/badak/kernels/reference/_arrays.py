@@ -160,6 +160,15 @@ def in_blocks(function: Callable[..., Array]) -> Callable[..., Array]:
     return cut
 
 
+def grid(index: Array, dim: int) -> tuple:
+    """The key with which x[key] picks x[i0, .., index[i0, .., in], .., in], `index` replacing the coordinate `dim`."""
+    n = index.ndim
+    return tuple(
+        index if a == dim else np.arange(size).reshape((1,) * a + (size,) + (1,) * (n - 1 - a))
+        for a, size in enumerate(index.shape)
+    )
+
+
 def rows(x: Array) -> Array:
     """x (..., C) as (N, C); also where an axis has size 0."""
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])

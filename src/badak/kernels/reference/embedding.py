@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from badak.kernels.reference._arrays import Array, at_places, by_rows, in_float32
+from badak.kernels.reference._arrays import Array, at_places, by_rows, grid, in_float32
 from badak.kernels.reference._arrays import rows as as_rows
 
 
@@ -38,15 +38,6 @@ def index_copy(x: Array, dim: int, index: Array, source: Array) -> None:
 def gather(x: Array, index: Array, dim: int) -> Array:
     """y[i0, .., ik, .., in] = x[i0, .., index[i0, .., in], .., in], at position k = dim."""
     return x[grid(index, dim)]
-
-
-def grid(index: Array, dim: int) -> tuple:
-    """The key with which x[key] picks x[i0, .., index[i0, .., in], .., in], `index` replacing the coordinate `dim`."""
-    n = index.ndim
-    return tuple(
-        index if a == dim else np.arange(size).reshape((1,) * a + (size,) + (1,) * (n - 1 - a))
-        for a, size in enumerate(index.shape)
-    )
 
 
 def scatter_add(y: Array, index: Array, src: Array, dim: int) -> None:

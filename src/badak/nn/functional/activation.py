@@ -167,7 +167,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 def logsigmoid(input: Tensor) -> Tensor:
     """y = log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)), without overflow.   dx = dy sigmoid(-x)."""
-    return apply(ops.LogSigmoid, real_tensor(float_tensor(input, "logsigmoid"), "logsigmoid").contiguous())
+    return apply(ops.LogSigmoid, real_tensor(float_tensor(input, "logsigmoid"), "logsigmoid"))
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
@@ -186,7 +186,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """y = x between min_val and max_val, the nearer of the two beyond."""
     if min_val > max_val:
         raise ArgumentError(tr("hardtanh: expected min_val <= max_val; got {}, {}", min_val, max_val), "swap them")
-    x = original(input, inplace, "hardtanh")
+    x = original(real_tensor(tensor(input, "hardtanh"), "hardtanh"), inplace, "hardtanh")
     if x._array.dtype.kind in "bu":
         expect_floats("hardtanh", x)
     if x._array.dtype.kind in "iu":
@@ -196,7 +196,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """y = min(max(x, 0), 6)."""
-    x = original(input, inplace, "relu6")
+    x = original(real_tensor(tensor(input, "relu6"), "relu6"), inplace, "relu6")
     if x._array.dtype.kind == "b":
         expect_floats("relu6", x)
     return placed(_between(x, 0, 6), input, inplace, "relu6_")

@@ -235,6 +235,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     return _weighted((x - target).abs(), weight, reduction, "l1_loss")
 
 
+@in_float32
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:  # fmt: skip
     """d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2. Girshick 2015."""
@@ -249,6 +250,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return apply(SmoothL1, x, target, beta=float(beta), reduction=reduction)
 
 
+@in_float32
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
     """d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2). Huber 1964."""
     if delta <= 0:
