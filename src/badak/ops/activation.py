@@ -112,7 +112,7 @@ Softplus = pointwise(
 )  # fmt: skip
 LogSigmoid = pointwise(
     "LogSigmoid", "y = log sigmoid(x) = -log(1 + exp(-x));   dx = dy sigmoid(-x).",
-    lambda x: kernels.of(x).log_sigmoid(np.ascontiguousarray(x)),  # row-major, as PyTorch's
+    lambda x: kernels.of(x).log_sigmoid(np.asarray(x, order="C")),  # row-major, as PyTorch's
     lambda dy, x: kernels.of(dy).log_sigmoid_backward(dy, x),
     functional="logsigmoid", samples=EVERY, **FAST | {"capturable": False},
 )  # fmt: skip
