@@ -224,6 +224,18 @@ _ln, _ln1p = quiet(np.log), quiet(np.log1p)
 _LEAST = float(np.float32(1e-12))  # as PyTorch's is, for float64, too
 
 
+def _of_terms(save: Any, where: str, loss: np.ndarray, x: np.ndarray, target: np.ndarray, reduction: str) -> np.ndarray:
+    """The reduction of a loss of differences; what its backward asks for is kept."""
+    save.x, save.target, save.spread = x, target, _plain_spread(where, x.size, reduction)
+    return _reduced(loss, *save.spread)
+
+
+def _either_way(saved: Any, dx: Any) -> tuple:
+    """The gradients of x and target, one the negative of the other, where they are wanted."""
+    nx, nt = saved.needs
+    return dx if nx else None, -dx if nt else None
+
+
 class MSE(Op):
     """loss = (x - target)^2;   dx = 2 (x - target) dloss, dtarget = -dx."""
 
@@ -232,41 +244,39 @@ class MSE(Op):
     @staticmethod
     def forward(save: Any, x: np.ndarray, target: np.ndarray, reduction: str = "mean") -> np.ndarray:
         _check_pair("mse_loss", x, target)
-        loss = kernels.of(x).mse(x, target)
-        save.x, save.target = x, target
-        save.spread = _plain_spread("mse_loss", x.size, reduction)
-        return _reduced(loss, *save.spread)
+        return _of_terms(save, "mse_loss", kernels.of(x).mse(x, target), x, target, reduction)
 
     @staticmethod
     def backward(saved: Any, dy: Any) -> tuple:
-        dx = kernels.of(dy).mse_backward(_spread(dy, saved.x.shape, *saved.spread), saved.x, saved.target)
-        nx, nt = saved.needs
-        return dx if nx else None, -dx if nt else None
+        dloss = _spread(dy, saved.x.shape, *saved.spread)
+        return _either_way(saved, kernels.of(dy).mse_backward(dloss, saved.x, saved.target))
 
 
 class Huber(Op):
-    """loss = d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2);   dx = dloss (x - target), kept in +-delta."""
+    """loss = d^2 / 2 where d = |x - target| <= delta, else delta (d - delta / 2).
+
+    dx = dloss (x - target), kept in [-delta, delta];   dtarget = -dx.
+    """
 
     batching = staticmethod(_numbers_of_each)
 
     @staticmethod
     def forward(save: Any, x: np.ndarray, target: np.ndarray, delta: float = 1.0, reduction: str = "mean") -> np.ndarray:
         _check_pair("huber_loss", x, target)
-        loss = kernels.of(x).huber(x, target, delta)
-        save.x, save.target, save.delta = x, target, delta
-        save.spread = _plain_spread("huber_loss", x.size, reduction)
-        return _reduced(loss, *save.spread)
+        save.delta = delta
+        return _of_terms(save, "huber_loss", kernels.of(x).huber(x, target, delta), x, target, reduction)
 
     @staticmethod
     def backward(saved: Any, dy: Any) -> tuple:
         dloss = _spread(dy, saved.x.shape, *saved.spread)
-        dx = kernels.of(dy).huber_backward(dloss, saved.x, saved.target, saved.delta)
-        nx, nt = saved.needs
-        return dx if nx else None, -dx if nt else None
+        return _either_way(saved, kernels.of(dy).huber_backward(dloss, saved.x, saved.target, saved.delta))
 
 
 class SmoothL1(Op):
-    """loss = d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2;   dx = dloss (x - target) / beta, kept in +-1."""
+    """loss = d^2 / (2 beta) where d = |x - target| < beta, else d - beta / 2.
+
+    dx = dloss (x - target) / beta, the quotient kept in [-1, 1];   dtarget = -dx.
+    """
 
     name = "smooth_l1"
     batching = staticmethod(_numbers_of_each)
@@ -274,17 +284,13 @@ class SmoothL1(Op):
     @staticmethod
     def forward(save: Any, x: np.ndarray, target: np.ndarray, beta: float = 1.0, reduction: str = "mean") -> np.ndarray:
         _check_pair("smooth_l1_loss", x, target)
-        loss = kernels.of(x).smooth_l1(x, target, beta)
-        save.x, save.target, save.beta = x, target, beta
-        save.spread = _plain_spread("smooth_l1_loss", x.size, reduction)
-        return _reduced(loss, *save.spread)
+        save.beta = beta
+        return _of_terms(save, "smooth_l1_loss", kernels.of(x).smooth_l1(x, target, beta), x, target, reduction)
 
     @staticmethod
     def backward(saved: Any, dy: Any) -> tuple:
         dloss = _spread(dy, saved.x.shape, *saved.spread)
-        dx = kernels.of(dy).smooth_l1_backward(dloss, saved.x, saved.target, saved.beta)
-        nx, nt = saved.needs
-        return dx if nx else None, -dx if nt else None
+        return _either_way(saved, kernels.of(dy).smooth_l1_backward(dloss, saved.x, saved.target, saved.beta))
 
 
 class BCEWithLogits(Op):

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from badak.core.errors import expect_kind
 from badak.core.public_api import overriding
 from badak.core.public_api.taken import named
 from badak.tensor import Tensor
@@ -75,9 +76,11 @@ def _assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single 
     """Raise RuntimeError where the one number of a tensor is 0."""
     if overriding.classes((input,), {}) and not isinstance(input, Tensor):
         overriding.dispatch(_assert_async, (input, assert_msg), {})
-    elif input.numel() != 1:
+        return
+    expect_kind(input, Tensor, "_assert_async: expected a tensor; got {}", "torch.tensor(value)")
+    if input.numel() != 1:
         raise RuntimeError("Expected Tensor with single nonzero value, but got " + ("more than one" if input.numel() else "none"))
-    elif not input.item():
+    if not input.item():
         raise RuntimeError(assert_msg)
 
 

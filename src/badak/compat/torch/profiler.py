@@ -23,7 +23,16 @@ from time import perf_counter_ns, time_ns
 from typing import Any, NoReturn
 
 from badak.compat.torch.profiler_events import EventList, FunctionEvent, FunctionEventAvg, Range
-from badak.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, StateError, expect_function, tr, warn_once
+from badak.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    NotSupportedError,
+    StateError,
+    expect_function,
+    expect_kind,
+    tr,
+    warn_once,
+)
 from badak.core.events import Observer
 from badak.core.modes import modes
 from badak.io.atomic import make_folder
@@ -284,11 +293,17 @@ class profile:  # noqa: N801
 
     def add_metadata(self, key: str, value: str) -> None:
         """An entry next to the events of the trace."""
+        for each in (key, value):
+            expect_kind(each, str, "profile: expected texts as metadata; got {}", 'add_metadata("model", "small")')
         self._metadata[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
         """The same of a value that is written as JSON."""
-        self._metadata[key] = json.loads(value)
+        self.add_metadata(key, value)
+        try:
+            self._metadata[key] = json.loads(value)
+        except ValueError as error:
+            raise ArgumentError(tr("profile: the value is not JSON: {}", error), "json.dumps(value)") from None
 
 
 def _profiler_enabled() -> bool:

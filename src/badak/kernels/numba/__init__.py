@@ -23,7 +23,7 @@ from badak.kernels.numba.threadpool.pool import set_num_threads as set_num_threa
 # the files that most programs need; any other is found by its name
 _FILES = (
     "activation arithmetic attention blocks casts clipping compare_words concat conv cross_entropy dropout embedding "
-    "error_function exponential gather int8 layer_norm linear losses matmul mixed optimizer paged_attention random reductions "
+    "error_function exponential int8 layer_norm linear losses matmul mixed optimizer paged_attention random reductions "
     "rms_norm running softmax windows"
 )
 for _file in _FILES.split():

@@ -56,7 +56,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     x = input.transpose(0, 1) if batch_first else input
     T, B = x.shape[:2]
     if not x.numel():
-        raise ArgumentError(tr("Cannot pack empty tensors."), None)
+        raise ArgumentError(tr("Cannot pack empty tensors."), tr("drop empty sequences"))
     if lengths.shape != (B,):
         cause = tr("Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})", len(lengths), B)
         raise ArgumentError(cause, None)
